@@ -7,7 +7,6 @@ use std::error::Error;
 use std::fmt;
 
 use serde::{Serialize, Serializer};
-use serde_json::json;
 
 use crate::bounded::OperationId;
 
@@ -251,18 +250,24 @@ impl Error for Failure {}
 /// `{"error": {"code", "message", "next_step", "retry", "field"?, "operation_id"?}}`
 impl Serialize for Failure {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let mut error = json!({
-            "code": self.0.code.as_str(),
-            "message": self.0.message,
-            "next_step": self.0.next_step,
-            "retry": self.0.retry.as_str(),
-        });
-        if let Some(field) = &self.0.field {
-            error["field"] = json!(field);
+        #[derive(Serialize)]
+        struct Body<'a> {
+            error: Fields<'a>,
         }
-        if let Some(operation_id) = &self.0.operation_id {
-            error["operation_id"] = json!(operation_id);
+        #[derive(Serialize)]
+        struct Fields<'a> {
+            code: &'a str,
+            message: &'a str,
+            next_step: &'a str,
+            retry: &'a str,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            field: Option<&'a str>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            operation_id: Option<&'a OperationId>,
         }
-        json!({ "error": error }).serialize(to)
+        let Detail { code, message, next_step, retry, field, operation_id, cause: _ } = &*self.0;
+        let (code, retry) = (code.as_str(), retry.as_str());
+        let (field, operation_id) = (field.as_deref(), operation_id.as_ref());
+        Body { error: Fields { code, message, next_step, retry, field, operation_id } }.serialize(to)
     }
 }
