@@ -47,6 +47,12 @@ impl fmt::Display for Digest {
     }
 }
 
+impl crate::key::Part for Digest {
+    fn part(&self) -> std::borrow::Cow<'_, str> {
+        self.to_string().into()
+    }
+}
+
 impl fmt::Debug for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Digest({self})")

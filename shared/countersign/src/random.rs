@@ -16,5 +16,5 @@ pub(crate) fn tag() -> Result<String, Failure> {
 /// # Errors
 /// When the operating system has no randomness to give.
 pub fn nonce() -> Result<Nonce, Failure> {
-    Nonce::parse(tag()?).map_err(Failure::internal)
+    Nonce::parse(&tag()?).map_err(Failure::internal)
 }

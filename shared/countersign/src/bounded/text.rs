@@ -124,10 +124,9 @@ macro_rules! text {
             ///
             /// # Errors
             /// When the text is outside [`Self::GRAMMAR`].
-            pub fn parse(text: impl Into<String>) -> Result<Self, $crate::bounded::Refused> {
-                let text = text.into();
-                Self::GRAMMAR.check(&text)?;
-                Ok(Self(text))
+            pub fn parse(text: &str) -> Result<Self, $crate::bounded::Refused> {
+                Self::GRAMMAR.check(text)?;
+                Ok(Self(text.to_owned()))
             }
 
             /// The value as text.
@@ -144,8 +143,8 @@ macro_rules! text {
         }
 
         impl $crate::key::Part for $name {
-            fn part(&self) -> &str {
-                &self.0
+            fn part(&self) -> std::borrow::Cow<'_, str> {
+                self.0.as_str().into()
             }
         }
 
@@ -158,7 +157,7 @@ macro_rules! text {
         impl<'de> $crate::bounded::private::serde::Deserialize<'de> for $name {
             fn deserialize<D: $crate::bounded::private::serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
                 let text = <String as $crate::bounded::private::serde::Deserialize>::deserialize(from)?;
-                Self::parse(text).map_err($crate::bounded::private::serde::de::Error::custom)
+                Self::parse(&text).map_err($crate::bounded::private::serde::de::Error::custom)
             }
         }
 

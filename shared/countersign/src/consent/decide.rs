@@ -1,0 +1,212 @@
+//! Deciding: a person approves or rejects one intent, or takes an approval back.
+
+use std::marker::PhantomData;
+use std::time::Duration;
+
+use super::{Authority, Consent, Statement, Verdict, key};
+use crate::bounded::IntentId;
+use crate::caller::Caller;
+use crate::change::{Change, Guard, Snapshot, Step};
+use crate::clock::Timestamp;
+use crate::command::{Command, Decision};
+use crate::digest::Digest;
+use crate::effect::Effect;
+use crate::failure::{Code, Failure, Retry};
+use crate::intent::Intent;
+use crate::key::Key;
+use crate::keys::{KeySet, Signer};
+
+/// The role without which nobody decides.
+const APPROVER: &str = "approver";
+/// How long an approval counts, at most.
+const LIFETIME: Duration = Duration::from_secs(15 * 60);
+
+/// A signed-in person. The page that shows intents to people makes one from a session of its own; an agent's token is
+/// for another audience.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Approver(pub Caller);
+
+/// The command by which a person decides. It is the only one that signs.
+#[derive(Debug)]
+pub struct Decide<'a, E> {
+    by: &'a Approver,
+    intent: IntentId,
+    /// The digest that the person was shown.
+    shown: Digest,
+    verdict: Verdict,
+    signer: &'a Signer,
+    keys: &'a KeySet,
+    effect: PhantomData<fn() -> E>,
+}
+
+/// What was decided.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decided {
+    /// What was signed.
+    pub statement: Statement,
+}
+
+impl<'a, E: Effect> Decide<'a, E> {
+    /// `by` decides about the intent as it was `shown`.
+    #[must_use]
+    pub const fn new(
+        by: &'a Approver,
+        intent: IntentId,
+        shown: Digest,
+        verdict: Verdict,
+        signer: &'a Signer,
+        keys: &'a KeySet,
+    ) -> Self {
+        Self { by, intent, shown, verdict, signer, keys, effect: PhantomData }
+    }
+
+    fn consent(&self) -> Key {
+        key(&self.by.0.tenant, &self.intent)
+    }
+
+    fn authority(&self) -> Key {
+        Authority::key(&self.by.0.tenant, &self.by.0.principal)
+    }
+
+    /// The intent, if this person may decide about it at all.
+    fn intent(&self, seen: &Snapshot, now: Timestamp) -> Result<Intent<E>, Failure> {
+        let by = &self.by.0;
+        let noun = E::COMMAND.noun;
+        let item = seen.item(&Intent::<E>::key(&by.tenant, &self.intent));
+        let intent = item.map(Intent::<E>::read).transpose()?.flatten();
+        let intent = intent.ok_or_else(|| Failure::not_found(noun.as_str()))?;
+        if !by.has_role(APPROVER) {
+            return Err(Failure::forbidden("only a person with the approver role decides"));
+        }
+        if intent.requester.issuer != by.issuer || intent.requester.goes_by(by.principal.as_str()) {
+            return Err(Failure::forbidden(format!("nobody decides about a {} of their own", noun.as_str())));
+        }
+        if let Some(operation) = &intent.consumed_by {
+            return Err(already(&format!("the {} was already submitted", noun.as_str())).about(operation.clone()));
+        }
+        if intent.expired(now) {
+            return Err(prepare_again::<E>(noun.expired(), "it lapsed"));
+        }
+        if intent.digest != self.shown {
+            return Err(super::mismatch::<E>());
+        }
+        Ok(intent)
+    }
+
+    /// Whether this person's authority covers the effect. Rejecting takes authority too, but no limit.
+    fn authorize(&self, intent: &Intent<E>, seen: &Snapshot) -> Result<(), Failure> {
+        match (Authority::of(seen.item(&self.authority()), intent.effect.demand()), self.verdict) {
+            (Authority::Covers, _) | (Authority::OverLimit, Verdict::Rejection) => Ok(()),
+            (Authority::None, _) => Err(Failure::forbidden("this person holds no active authority to approve")),
+            (Authority::OverLimit, Verdict::Approval) => Err(Failure::new(
+                Code::LIMIT_EXCEEDED,
+                Retry::Never,
+                "the amount is over this person's limit",
+                "ask a person with a higher limit",
+            )),
+        }
+    }
+
+    /// What stands in the way of writing: nothing, or an earlier approval of exactly this intent that lapsed unused.
+    fn room(&self, intent: &Intent<E>, seen: &Snapshot, now: Timestamp) -> Result<Guard, Failure> {
+        let Some(item) = seen.item(&self.consent()) else { return Ok(Guard::Absent) };
+        let earlier = Consent::read(item, self.keys).map_err(|forged| super::mismatch::<E>().because(forged))?;
+        let lapsed = earlier.statement.kind == Verdict::Approval
+            && earlier.statement.expires_at <= now.seconds()
+            && earlier.statement.about(&intent.digest)
+            && !earlier.revoked;
+        if lapsed {
+            return Ok(Guard::Is("statement", earlier.token.into()));
+        }
+        Err(already(&format!("this was decided before: {}", earlier.statement.kind)))
+    }
+}
+
+impl<E: Effect> Command for Decide<'_, E> {
+    type Answer = Decided;
+
+    fn keys(&self) -> Vec<Key> {
+        vec![Intent::<E>::key(&self.by.0.tenant, &self.intent), self.consent(), self.authority()]
+    }
+
+    fn decide(&self, seen: &Snapshot, now: Timestamp) -> Result<Decision<Decided>, Failure> {
+        let intent = self.intent(seen, now)?;
+        self.authorize(&intent, seen)?;
+        let room = self.room(&intent, seen, now)?;
+        if self.verdict == Verdict::Approval {
+            let missing = seen.missing([&intent.effect.subject(&intent.tenant)]);
+            if !missing.is_empty() {
+                return Ok(Decision::Need(missing));
+            }
+            intent.effect.check(&intent.tenant, seen)?;
+        }
+        let by = &self.by.0;
+        let statement = Statement {
+            kind: self.verdict,
+            tenant: intent.tenant.clone(),
+            intent_id: intent.id.clone(),
+            digest: intent.digest.to_string(),
+            approver: by.principal.clone(),
+            issuer: by.issuer.clone(),
+            decided_at: now.seconds(),
+            expires_at: (now + LIFETIME).min(intent.expires_at).seconds(),
+        };
+        let item = statement.sign(self.signer).map_err(Failure::internal)?;
+        let change = Change(vec![Step::put(self.consent(), item).when(room)]);
+        Ok(Decision::Commit(change, Decided { statement }))
+    }
+}
+
+/// The command by which a person takes an approval back. It stops what has not been sent yet.
+#[derive(Debug)]
+pub struct Revoke<'a> {
+    by: &'a Approver,
+    intent: IntentId,
+}
+
+impl<'a> Revoke<'a> {
+    /// `by` takes back the approval of the intent.
+    #[must_use]
+    pub const fn new(by: &'a Approver, intent: IntentId) -> Self {
+        Self { by, intent }
+    }
+}
+
+impl Command for Revoke<'_> {
+    type Answer = ();
+
+    fn keys(&self) -> Vec<Key> {
+        let Caller { tenant, principal, .. } = &self.by.0;
+        vec![key(tenant, &self.intent), Authority::key(tenant, principal)]
+    }
+
+    fn decide(&self, seen: &Snapshot, now: Timestamp) -> Result<Decision<()>, Failure> {
+        let Caller { tenant, principal, .. } = &self.by.0;
+        let key = key(tenant, &self.intent);
+        let Some(item) = seen.item(&key) else { return Err(Failure::not_found("approval")) };
+        let authorized = seen.item(&Authority::key(tenant, principal)).is_some_and(|item| item.flag("active"));
+        if !(self.by.0.has_role(APPROVER) && authorized) {
+            return Err(Failure::forbidden("only a person who may approve takes an approval back"));
+        }
+        if item.get("revoked_at").is_some() {
+            return Ok(Decision::Answer(()));
+        }
+        if item.text("kind")? != Verdict::Approval.as_str() {
+            return Err(already("it was rejected; there is no approval to take back"));
+        }
+        let step = Step::update(key)
+            .when_is("statement", item.text("statement")?)
+            .when(Guard::Lacks("revoked_at"))
+            .set("revoked_at", now)
+            .set("revoked_by", principal.as_str());
+        Ok(Decision::Commit(Change(vec![step]), ()))
+    }
+}
+
+fn already(message: &str) -> Failure {
+    Failure::new(Code::ALREADY_DECIDED, Retry::Never, message, "look at what became of it; nothing was changed")
+}
+
+fn prepare_again<E: Effect>(code: Code, message: &str) -> Failure {
+    Failure::new(code, Retry::Never, message, format!("call {} again", E::COMMAND.prepare))
+}

@@ -1,0 +1,118 @@
+//! Delivery: an external effect, sent at most once at a time, by whoever holds the fence, and never again on a guess.
+//!
+//! A step of its own persists that sending begins, before it does. A reply that did not come makes the operation
+//! `unknown`, never `failed`; a worker that did not come back likewise.
+
+mod claim;
+mod record;
+
+use std::future::Future;
+use std::time::Duration;
+
+pub use claim::{Claim, Claimed, Ticket};
+pub use record::Record;
+
+use crate::bounded::{IntentId, OperationId, Tenant};
+use crate::change::Step;
+use crate::clock::Clock;
+use crate::command::execute;
+use crate::effect::Effect;
+use crate::failure::Failure;
+use crate::ledger::Ledger;
+use crate::operation::State;
+
+/// An effect that a provider outside carries out.
+pub trait External: Effect {
+    /// Holds the subject to the terms that the intent pinned.
+    fn unchanged(&self, tenant: &Tenant) -> Step;
+
+    /// What changes when it has happened.
+    fn settle(&self, tenant: &Tenant) -> Vec<Step>;
+
+    /// What changes when it is certain that it did not and will not happen.
+    fn release(&self, tenant: &Tenant) -> Vec<Step>;
+}
+
+/// What a provider of effects promises. Whether and when a lost reply can be cleared up follows from it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Terms {
+    /// How long the same idempotency key gets the first answer again; `None` where there is no such promise.
+    pub duplicate_window: Option<Duration>,
+    /// How long after an effect a lookup is sure to find it; `None` where there is no lookup.
+    pub lookup_lag: Option<Duration>,
+    /// Whether a second request with the same key and another body is refused.
+    pub compares_body: bool,
+}
+
+/// A provider of effects.
+pub trait Provider<E>: Sync {
+    /// What it promises.
+    const TERMS: Terms;
+
+    /// The exact request of an intent: the same bytes each time. It is persisted before it is sent.
+    ///
+    /// # Errors
+    /// When the provider has no way to say this effect, such as an amount that it cannot represent.
+    fn request(&self, intent: &IntentId, effect: &E) -> Result<String, Unsayable>;
+
+    /// Sends the request under the intent's id as idempotency key. It returns within the lease, come what may.
+    fn send(&self, intent: &IntentId, request: &str) -> impl Future<Output = Sent> + Send;
+}
+
+/// The provider cannot be asked for this effect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the provider cannot represent this effect: {0}")]
+pub struct Unsayable(pub &'static str);
+
+/// What is known after sending.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Sent {
+    /// It happened; what the provider calls it.
+    Happened(String),
+    /// It was accepted and is not final; what the provider calls it.
+    Accepted(String),
+    /// It was refused for good; why.
+    Refused(String),
+    /// It was certainly not executed and may be sent again later; why.
+    NotExecuted(String),
+    /// Nothing is known; why.
+    Unknown(String),
+}
+
+/// Which operation, as a stream record or a sweeper names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// Whose it is.
+    pub tenant: Tenant,
+    /// Its id.
+    pub operation: OperationId,
+}
+
+impl Target {
+    /// Reads an operation's partition key.
+    #[must_use]
+    pub fn parse(pk: &str) -> Option<Self> {
+        let (tenant, id) = crate::operation::OPERATION.split(pk)?;
+        Some(Self { tenant, operation: OperationId::parse(id).ok()? })
+    }
+}
+
+/// Takes an operation as far as it goes now, and says where it stands. Called as often as anybody likes.
+///
+/// # Errors
+/// When the ledger does not answer. An operation that was being sent stays so until its lease lapses.
+pub async fn deliver<E: External, P: Provider<E>>(
+    ledger: &impl Ledger,
+    clock: &impl Clock,
+    provider: &P,
+    target: &Target,
+) -> Result<State, Failure> {
+    let claim = Claim::<E, P>::new(target.clone(), provider)?;
+    match execute(ledger, clock, &claim).await? {
+        Claimed::Nothing(state) => Ok(state),
+        Claimed::Ticket(ticket) => {
+            let sent = provider.send(&ticket.operation.intent_id, &ticket.request).await;
+            execute(ledger, clock, &Record::new(*ticket, sent)?).await
+        }
+    }
+}

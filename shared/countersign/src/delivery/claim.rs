@@ -1,0 +1,187 @@
+//! Claiming: a worker takes an operation, with a fence and a lease, and persists the exact request before it is sent.
+
+use std::marker::PhantomData;
+use std::time::Duration;
+
+use super::{External, Provider, Target};
+use crate::bounded::Nonce;
+use crate::change::{Change, Guard, Snapshot, Step};
+use crate::clock::Timestamp;
+use crate::command::{Command, Decision};
+use crate::consent::{self, Authority};
+use crate::failure::Failure;
+use crate::hold;
+use crate::item::Corrupt;
+use crate::key::Key;
+use crate::operation::transitions::Event;
+use crate::operation::{self, Operation, State};
+use crate::random;
+
+/// How long a worker may be at it. Longer than any worker runs, so that a lapsed lease means a dead worker.
+const LEASE: Duration = Duration::from_secs(90);
+/// When a sweeper looks again at what is held, or at what nobody has decided.
+const LATER: Duration = Duration::from_secs(60);
+
+type Claims<E> = Result<Decision<Claimed<E>>, Failure>;
+
+/// The command that takes an operation.
+#[derive(Debug)]
+pub struct Claim<'a, E, P> {
+    target: Target,
+    provider: &'a P,
+    nonce: Nonce,
+    effect: PhantomData<fn() -> E>,
+}
+
+/// What a worker has got.
+#[derive(Debug)]
+pub enum Claimed<E> {
+    /// The right and the duty to send.
+    Ticket(Box<Ticket<E>>),
+    /// Nothing to send; where it stands.
+    Nothing(State),
+}
+
+/// The right to send one operation once.
+#[derive(Debug)]
+pub struct Ticket<E> {
+    /// The operation as it was claimed.
+    pub operation: Operation<E>,
+    /// The exact request.
+    pub request: String,
+}
+
+impl<'a, E: External, P: Provider<E>> Claim<'a, E, P> {
+    /// Takes the target, to send it to the provider.
+    ///
+    /// # Errors
+    /// When the operating system has no randomness to give.
+    pub fn new(target: Target, provider: &'a P) -> Result<Self, Failure> {
+        Ok(Self { target, provider, nonce: random::nonce()?, effect: PhantomData })
+    }
+
+    fn key(&self) -> Key {
+        operation::key(&self.target.tenant, &self.target.operation)
+    }
+
+    /// What a queued operation comes to.
+    fn queued(&self, operation: Operation<E>, seen: &Snapshot, now: Timestamp) -> Claims<E> {
+        if operation.attempts > 0 && operation.due_at.is_some_and(|due| due > now) {
+            return Ok(Decision::Answer(Claimed::Nothing(State::Queued)));
+        }
+        if operation.execute_until <= now {
+            return self.give_up(&operation, Event::Lapsed, "it was not sent in time", now);
+        }
+        let [consent, authority, subject, control] = Self::relied_on(&operation)?;
+        let missing = seen.missing([&consent, &authority, &subject, &control]);
+        if !missing.is_empty() {
+            return Ok(Decision::Need(missing));
+        }
+        if hold::check(E::COMMAND, seen).is_err() {
+            return Ok(Decision::Answer(Claimed::Nothing(State::Queued)));
+        }
+        let same_statement =
+            seen.item(&consent).is_some_and(|item| item.text("statement") == Ok(operation.approval.as_str()));
+        let revoked = seen.item(&consent).is_none_or(|item| item.get("revoked_at").is_some());
+        let authorized = Authority::of(seen.item(&authority), operation.effect.demand()) == Authority::Covers;
+        if revoked || !same_statement || !authorized {
+            return self.give_up(&operation, Event::Stopped, "the approval was withdrawn", now);
+        }
+        let unchanged = operation.effect.unchanged(&operation.tenant);
+        if !unchanged.holds(seen.item(&subject)) {
+            return self.give_up(&operation, Event::Stopped, "its subject changed", now);
+        }
+        match self.provider.request(&operation.intent_id, &operation.effect) {
+            Ok(request) => self.send(operation, request, unchanged, now),
+            Err(unsayable) => self.give_up(&operation, Event::Stopped, unsayable.0, now),
+        }
+    }
+
+    /// `queued -> sending`, if all that the operation relies on still holds in that very moment.
+    fn send(&self, mut operation: Operation<E>, request: String, unchanged: Step, now: Timestamp) -> Claims<E> {
+        let lease = now + LEASE;
+        let Some(step) = operation.moves(Event::Claimed, lease, &self.nonce) else {
+            return Ok(Decision::Answer(Claimed::Nothing(operation.state)));
+        };
+        // A resend is byte for byte the first request: the provider compares.
+        let request = operation.request.clone().unwrap_or(request);
+        let step = step
+            .when(Guard::After("execute_until", now))
+            .set("request", request.as_str())
+            .set("lease_until", lease)
+            .add("fence", 1)
+            .add("attempts", 1);
+        let Operation { tenant, intent_id, approval, approver, .. } = &operation;
+        let change = Change(vec![
+            step,
+            consent::unrevoked(tenant, intent_id, approval),
+            Authority::guard(tenant, approver, operation.effect.demand()),
+            unchanged,
+            hold::guard(E::COMMAND)?,
+        ]);
+        operation.state = State::Sending;
+        operation.fence += 1;
+        operation.attempts += 1;
+        operation.lease_until = Some(lease);
+        operation.nonce = self.nonce.clone();
+        Ok(Decision::Commit(change, Claimed::Ticket(Box::new(Ticket { operation, request }))))
+    }
+
+    /// An operation that is not sent (again): released if it never was, otherwise for somebody to look at.
+    fn give_up(&self, operation: &Operation<E>, event: Event, reason: &str, now: Timestamp) -> Claims<E> {
+        let Some(to) = operation::transitions::next(operation.state, event, operation.attempts) else {
+            return Ok(Decision::Answer(Claimed::Nothing(operation.state)));
+        };
+        let mut steps: Vec<Step> = operation.moves(event, now + LATER, &self.nonce).into_iter().collect();
+        steps = steps.into_iter().map(|step| step.set("reason", reason)).collect();
+        if to.is_void() {
+            steps.extend(operation.effect.release(&operation.tenant));
+        }
+        Ok(Decision::Commit(Change(steps), Claimed::Nothing(to)))
+    }
+
+    /// The records that sending relies on: consent, authority, subject, hold.
+    fn relied_on(operation: &Operation<E>) -> Result<[Key; 4], Failure> {
+        let tenant = &operation.tenant;
+        Ok([
+            consent::key(tenant, &operation.intent_id),
+            Authority::key(tenant, &operation.approver),
+            operation.effect.subject(tenant),
+            hold::key(E::COMMAND)?,
+        ])
+    }
+}
+
+impl<E: External, P: Provider<E>> Command for Claim<'_, E, P> {
+    type Answer = Claimed<E>;
+
+    fn keys(&self) -> Vec<Key> {
+        vec![self.key()]
+    }
+
+    fn decide(&self, seen: &Snapshot, now: Timestamp) -> Claims<E> {
+        let operation = seen.item(&self.key()).map(Operation::<E>::read).transpose()?.flatten();
+        let operation = operation.ok_or_else(|| Failure::not_found("operation"))?;
+        match operation.state {
+            State::Queued => self.queued(operation, seen, now),
+            State::Sending if operation.nonce == self.nonce => {
+                // Our own claim, which the SDK sent twice.
+                let request = operation.request.clone().ok_or(Corrupt("request"))?;
+                Ok(Decision::Answer(Claimed::Ticket(Box::new(Ticket { operation, request }))))
+            }
+            State::Sending if operation.lease_until.is_none_or(|until| until <= now) => {
+                // Whoever held it is dead, and how far it came nobody knows.
+                self.give_up(&operation, Event::Lost, "the worker that sent it did not come back", now)
+            }
+            state @ (State::Sending
+            | State::Settling
+            | State::Unknown
+            | State::Succeeded
+            | State::Returned
+            | State::Failed
+            | State::Cancelled
+            | State::Expired
+            | State::NeedsOperator) => Ok(Decision::Answer(Claimed::Nothing(state))),
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! Operations: the idempotency record, the job and the outbox row, as one item with one state machine.
+
+pub mod transitions;
+
+use std::time::Duration;
+
+use transitions::Event;
+pub use transitions::State;
+
+use crate::bounded::{IdempotencyKey, IntentId, Nonce, OperationId, Principal, Tenant};
+use crate::caller::Caller;
+use crate::change::Step;
+use crate::clock::Timestamp;
+use crate::digest::Fields;
+use crate::effect::{CommandName, Effect};
+use crate::failure::Failure;
+use crate::intent::{Intent, KEPT, Requester};
+use crate::item::{Corrupt, Item};
+use crate::key::{Key, Kind};
+use crate::ledger::DUE_SHARDS;
+
+/// Where operations lie. A worker's event source filters on this kind's prefix.
+pub const OPERATION: Kind = Kind::ledger("operation");
+
+/// How long after it was accepted an operation may be sent for the first time: the worker's bounded grant.
+pub(crate) const GRANT: Duration = Duration::from_secs(60 * 60);
+/// After how long a sweeper looks at what should have been dispatched at once.
+const OVERDUE: Duration = Duration::from_secs(60);
+
+/// One accepted command, from the claim of its key to its end.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Operation<E> {
+    /// Its id, derived from the key that claimed it.
+    pub id: OperationId,
+    /// Whose it is.
+    pub tenant: Tenant,
+    /// Who submitted it.
+    pub requester: Requester,
+    /// The intent that it used up.
+    pub intent_id: IntentId,
+    /// What it does.
+    pub effect: E,
+    /// When it was accepted.
+    pub accepted_at: Timestamp,
+    /// Until when it may be sent for the first time.
+    pub execute_until: Timestamp,
+    /// Who approved it.
+    pub approver: Principal,
+    /// Their statement, with its signature.
+    pub approval: String,
+    /// Where it stands.
+    pub state: State,
+    /// How often it was begun to be sent.
+    pub attempts: i64,
+    /// Counts the workers that ever held it; only the last one's word changes balances.
+    pub fence: i64,
+    /// Until when the worker that holds it may be at work.
+    pub lease_until: Option<Timestamp>,
+    /// When a sweeper should look at it; none once it is final.
+    pub due_at: Option<Timestamp>,
+    /// The exact request, from the first attempt on.
+    pub request: Option<String>,
+    /// What the provider calls it.
+    pub reference: Option<String>,
+    /// Why it failed, was cancelled or needs somebody.
+    pub reason: Option<String>,
+    /// Whether money moved although the operation had ended without.
+    pub conflict: bool,
+    /// The command that wrote it last.
+    pub nonce: Nonce,
+}
+
+/// The id that a caller's key has for a command.
+///
+/// # Errors
+/// Never in practice: a digest's text is always of the id's shape.
+pub fn id(by: &Caller, command: CommandName, key: &IdempotencyKey) -> Result<OperationId, Failure> {
+    let mut fields = Fields::new("countersign.operation");
+    fields
+        .text("domain", command.domain)
+        .text("tenant", by.tenant.as_str())
+        .text("principal", by.principal.as_str())
+        .text("command", command.submit)
+        .integer("version", command.version)
+        .text("idempotency_key", key.as_str());
+    let tag = crate::bounded::tag(fields.digest().bytes());
+    OperationId::parse(&format!("op_{tag}")).map_err(Failure::internal)
+}
+
+/// Where an operation lies.
+#[must_use]
+pub fn key(tenant: &Tenant, id: &OperationId) -> Key {
+    OPERATION.key(tenant, &[id])
+}
+
+impl<E: Effect> Operation<E> {
+    /// The operation that accepts an intent.
+    pub(crate) fn accept(
+        id: OperationId,
+        by: &Caller,
+        intent: &Intent<E>,
+        approver: Principal,
+        approval: &str,
+        nonce: Nonce,
+        now: Timestamp,
+    ) -> Self {
+        Self {
+            id,
+            tenant: intent.tenant.clone(),
+            requester: Requester::of(by),
+            intent_id: intent.id.clone(),
+            effect: intent.effect.clone(),
+            accepted_at: now,
+            execute_until: now + GRANT,
+            approver,
+            approval: approval.to_owned(),
+            state: State::Queued,
+            attempts: 0,
+            fence: 0,
+            lease_until: None,
+            due_at: Some(now + OVERDUE),
+            request: None,
+            reference: None,
+            reason: None,
+            conflict: false,
+            nonce,
+        }
+    }
+
+    /// The step that claims the key.
+    pub(crate) fn create(&self) -> Result<Step, Failure> {
+        let item = Item::new()
+            .with("operation_id", self.id.as_str())
+            .with("tenant", self.tenant.as_str())
+            .with("command", E::COMMAND.submit)
+            .with("version", E::COMMAND.version)
+            .with("intent_id", self.intent_id.as_str())
+            .with("effect", serde_json::to_string(&self.effect).map_err(Failure::internal)?)
+            .with("subject", self.effect.subject(&self.tenant).pk())
+            .with("accepted_at", self.accepted_at)
+            .with("execute_until", self.execute_until)
+            .with("approver", self.approver.as_str())
+            .with("approval", self.approval.as_str())
+            .with("state", self.state.as_str())
+            .with("attempts", self.attempts)
+            .with("fence", self.fence)
+            .with("nonce", self.nonce.as_str())
+            .with("due_shard", self.due_shard())
+            .with_optional("due_at", self.due_at)
+            .with("expires", self.accepted_at + KEPT);
+        Ok(Step::create(key(&self.tenant, &self.id), self.requester.write(item)))
+    }
+
+    /// Reads an operation of this command; `None` where the record is of another one.
+    ///
+    /// # Errors
+    /// When the record is malformed.
+    pub fn read(item: &Item) -> Result<Option<Self>, Failure> {
+        let ours = item.text("command")? == E::COMMAND.submit && item.integer("version")? == E::COMMAND.version;
+        if !ours {
+            return Ok(None);
+        }
+        Ok(Some(Self {
+            id: item.parse("operation_id", OperationId::parse)?,
+            tenant: item.parse("tenant", Tenant::parse)?,
+            requester: Requester::read(item)?,
+            intent_id: item.parse("intent_id", IntentId::parse)?,
+            effect: serde_json::from_str(item.text("effect")?).map_err(|_| Corrupt("effect"))?,
+            accepted_at: item.moment("accepted_at")?,
+            execute_until: item.moment("execute_until")?,
+            approver: item.parse("approver", Principal::parse)?,
+            approval: item.text("approval")?.to_owned(),
+            state: item.parse("state", State::parse)?,
+            attempts: item.integer("attempts")?,
+            fence: item.integer("fence")?,
+            lease_until: item.optional_moment("lease_until")?,
+            due_at: item.optional_moment("due_at")?,
+            request: item.optional_text("request")?.map(str::to_owned),
+            reference: item.optional_text("reference")?.map(str::to_owned),
+            reason: item.optional_text("reason")?.map(str::to_owned),
+            conflict: item.flag("conflict"),
+            nonce: item.parse("nonce", Nonce::parse)?,
+        }))
+    }
+
+    /// The step that moves it along one arrow: from exactly this state and fence, due again at `due` unless it is at
+    /// its end. `None` where the picture has no such arrow.
+    pub(crate) fn moves(&self, event: Event, due: Timestamp, nonce: &Nonce) -> Option<Step> {
+        let to = transitions::next(self.state, event, self.attempts)?;
+        let step = Step::update(key(&self.tenant, &self.id))
+            .when_is("state", self.state.as_str())
+            .when_is("fence", self.fence)
+            .set("state", to.as_str())
+            .set("nonce", nonce.as_str());
+        Some(if to.is_final() {
+            step.remove("due_shard").remove("due_at")
+        } else {
+            step.set("due_shard", self.due_shard()).set("due_at", due)
+        })
+    }
+
+    fn due_shard(&self) -> String {
+        let sum = self.id.as_str().bytes().fold(0_u8, u8::wrapping_add);
+        (sum % DUE_SHARDS).to_string()
+    }
+}
