@@ -107,7 +107,6 @@ struct Contract {
 /// The four hints. Each must be said: a client assumes the worst of what is not.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-#[expect(clippy::struct_field_names, reason = "the names that MCP gives them")]
 struct Hints {
     read_only_hint: bool,
     destructive_hint: bool,
@@ -153,7 +152,8 @@ impl Entry {
 /// Compiles a schema. Nothing is fetched: the crate is built without resolvers, so a remote `$ref` does not compile.
 /// Patterns run on an engine without backtracking, so that no argument can make one slow.
 fn compile(tool: &str, which: &'static str, schema: &Value) -> Result<Validator, CatalogError> {
-    jsonschema::draft202012::options().with_pattern_options(PatternOptions::regex()).build(schema).map_err(|error| {
-        CatalogError::Schema { tool: tool.to_owned(), which, reason: error.to_string() }
-    })
+    jsonschema::draft202012::options()
+        .with_pattern_options(PatternOptions::regex())
+        .build(schema)
+        .map_err(|error| CatalogError::Schema { tool: tool.to_owned(), which, reason: error.to_string() })
 }

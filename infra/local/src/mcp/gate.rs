@@ -66,7 +66,11 @@ impl Gate {
         let body: Value = match serde_json::from_str(raw) {
             Ok(body @ Value::Object(_)) => body,
             Ok(Value::Array(_)) => {
-                return Err(refuse(StatusCode::BAD_REQUEST, -32600, "batches are not taken; send one message a request"));
+                return Err(refuse(
+                    StatusCode::BAD_REQUEST,
+                    -32600,
+                    "batches are not taken; send one message a request",
+                ));
             }
             Ok(_) => return Err(refuse(StatusCode::BAD_REQUEST, -32600, "the body is not a JSON-RPC message")),
             Err(_) => return Err(refuse(StatusCode::BAD_REQUEST, -32700, "the body is not JSON")),

@@ -71,9 +71,8 @@ impl Interceptor {
         if let Some(response) = output.transformed_gateway_response {
             return response.into_http().map(Verdict::Answer);
         }
-        let request = output
-            .transformed_gateway_request
-            .ok_or(InterceptorError::Missing("transformedGatewayRequest"))?;
+        let request =
+            output.transformed_gateway_request.ok_or(InterceptorError::Missing("transformedGatewayRequest"))?;
         let caller = request.caller()?;
         let body = request.body.ok_or(InterceptorError::Missing("body"))?;
         Ok(Verdict::Forward { caller, body })
