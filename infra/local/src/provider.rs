@@ -105,6 +105,12 @@ impl Provider {
         self.ledger().requests().to_vec()
     }
 
+    /// How many requests with a key are hanging right now, so that a test can wait for one to arrive.
+    #[must_use]
+    pub fn in_flight(&self) -> usize {
+        self.ledger().in_flight()
+    }
+
     /// The HTTP API under `/v1`, and `/_countersign/refunds` for people.
     pub fn router(&self) -> Router {
         routes::router(self.clone())

@@ -1,7 +1,7 @@
 //! The answers that the endpoint gives in its own name, and its last look at those of others.
 
 use jsonschema::{ValidationError, error::ValidationErrorKind};
-use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, InputRequiredResult};
+use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, InputRequiredResult, ResultType};
 use serde_json::{Value, json};
 
 use super::catalog::Entry;
@@ -73,7 +73,10 @@ pub(super) fn fit(entry: &Entry, result: Value) -> Result<CallToolResponse, Unfi
     if result.get("resultType").and_then(Value::as_str) == Some("input_required") {
         return serde_json::from_value::<InputRequiredResult>(result).map(Into::into).map_err(Unfit::Shape);
     }
-    let result: CallToolResult = serde_json::from_value(result).map_err(Unfit::Shape)?;
+    let mut result: CallToolResult = serde_json::from_value(result).map_err(Unfit::Shape)?;
+    // An interceptor need not know the generation of the client. Strict clients of 2026-07-28 insist on the type; for
+    // older ones rmcp takes it off again.
+    result.result_type.get_or_insert(ResultType::COMPLETE);
     if result.is_error != Some(true) {
         let content = result.structured_content.as_ref().ok_or(Unfit::Unstructured)?;
         let length = content.to_string().len();

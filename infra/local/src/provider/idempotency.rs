@@ -59,6 +59,11 @@ impl Keys {
         self.0.insert(scope, Used { params, answer: None });
     }
 
+    /// The keys whose first request has not been answered.
+    pub(super) fn in_flight(&self) -> usize {
+        self.0.values().filter(|used| used.answer.is_none()).count()
+    }
+
     /// Takes the mark off, if the request ended without an answer.
     pub(super) fn abandon(&mut self, scope: &Scope) {
         if self.0.get(scope).is_some_and(|used| used.answer.is_none()) {

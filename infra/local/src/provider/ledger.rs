@@ -76,6 +76,10 @@ impl Ledger {
         &self.refunds
     }
 
+    pub(super) fn in_flight(&self) -> usize {
+        self.keys.in_flight()
+    }
+
     pub(super) fn abandon(&mut self, scope: &Scope) {
         self.keys.abandon(scope);
     }
