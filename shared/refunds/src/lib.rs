@@ -1,1 +1,12 @@
-//! Placeholder.
+//! The refund domain: its records and its decisions. It knows no Lambda event and no database.
+
+mod draft;
+mod order;
+mod refund;
+mod similar;
+mod status;
+
+pub use draft::RefundDraft;
+pub use order::{BalanceMinor, Mode, Order, OrderId, OrderStatus, PaymentReference, ProviderAccount};
+pub use refund::{EXCEEDS_REFUNDABLE, ProposalId, Reason, Refund};
+pub use status::{Status, find};

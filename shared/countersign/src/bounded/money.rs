@@ -3,6 +3,7 @@
 use iso_currency::Currency as Iso;
 
 use crate::digest::Fields;
+use crate::item::Attr;
 
 crate::integer! {
     /// An amount in the currency's minor units.
@@ -55,10 +56,17 @@ impl Currency {
         format!("{self} {sign}{}.{:0width$}", (minor / unit).abs(), (minor % unit).abs())
     }
 
-    /// The name of the attribute that holds a limit in this currency, such as `limit_EUR`.
+    /// The name of the attribute that holds an authority's limit in this currency.
     #[must_use]
-    pub fn limit_attribute(self) -> String {
-        format!("limit_{self}")
+    pub const fn limit_attribute(self) -> Attr {
+        match self {
+            Self::Eur => "limit_EUR",
+            Self::Usd => "limit_USD",
+            Self::Gbp => "limit_GBP",
+            Self::Jpy => "limit_JPY",
+            Self::Kwd => "limit_KWD",
+            Self::Isk => "limit_ISK",
+        }
     }
 }
 

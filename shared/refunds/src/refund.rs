@@ -1,0 +1,177 @@
+//! Refunds: the effect that a person agrees to and a provider carries out.
+
+use countersign::bounded::{Alphabet, AmountMinor, Currency, IntentId, OperationId, Tenant};
+use countersign::change::{Guard, Snapshot, Step};
+use countersign::clock::Timestamp;
+use countersign::delivery::External;
+use countersign::digest::Fields;
+use countersign::effect::{CommandName, Demand, Effect, Noun};
+use countersign::failure::{Code, Failure, Retry};
+use countersign::key::Key;
+use serde::{Deserialize, Serialize};
+
+use crate::order::{Mode, Order, OrderId, PaymentReference, ProviderAccount};
+use crate::similar;
+
+/// More than can still go back.
+pub const EXCEEDS_REFUNDABLE: Code = Code::new("exceeds_refundable");
+
+countersign::text! {
+    /// A refund proposal's identifier, as prepare_refund returned it.
+    pub struct ProposalId { prefix: "prop_", length: 26..26, of: Alphabet::Base32 }
+}
+countersign::choice! {
+    /// Why the money goes back.
+    pub enum Reason {
+        /// It arrived damaged.
+        Damaged = "damaged",
+        /// It arrived late.
+        Late = "late",
+        /// It never arrived.
+        NotReceived = "not_received",
+        /// Nobody owes it; it is given.
+        Goodwill = "goodwill",
+    }
+}
+
+impl ProposalId {
+    /// The intent that the proposal is.
+    ///
+    /// # Errors
+    /// Never: every proposal's id is an intent's.
+    pub fn intent(&self) -> Result<IntentId, Failure> {
+        IntentId::parse(self.as_str()).map_err(Failure::internal)
+    }
+}
+
+/// One refund to the original payment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Refund {
+    /// The order that was paid.
+    pub order_id: OrderId,
+    /// The terms that were seen.
+    pub terms_version: i64,
+    /// Where the payment was taken.
+    pub account: ProviderAccount,
+    /// Whether real money moves.
+    pub mode: Mode,
+    /// The payment that goes back; there is no other destination.
+    pub payment: PaymentReference,
+    /// How much.
+    pub amount_minor: AmountMinor,
+    /// Of what.
+    pub currency: Currency,
+    /// Why.
+    pub reason: Reason,
+    /// A refund of the same order and amount in the 24 hours before. Whoever approves has to know of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub similar_operation_id: Option<OperationId>,
+}
+
+impl Refund {
+    fn order(&self, tenant: &Tenant) -> Step {
+        Step::update(Order::key(tenant, &self.order_id))
+    }
+}
+
+impl Effect for Refund {
+    const COMMAND: CommandName = CommandName {
+        domain: "refunds",
+        submit: "submit_refund",
+        prepare: "prepare_refund",
+        status: "get_refund_status",
+        version: 1,
+        noun: Noun::Proposal,
+    };
+
+    fn digest(&self, fields: &mut Fields) {
+        fields
+            .text("order_id", self.order_id.as_str())
+            .integer("terms_version", self.terms_version)
+            .text("account", self.account.as_str())
+            .text("mode", self.mode.as_str())
+            .text("payment", self.payment.as_str());
+        self.amount_minor.digest(self.currency, fields);
+        fields
+            .text("destination", "original_payment")
+            .text("reason", self.reason.as_str())
+            .optional("similar_operation_id", self.similar_operation_id.as_ref().map(OperationId::as_str));
+    }
+
+    fn summary(&self) -> Vec<(&'static str, String)> {
+        let mut lines = vec![
+            ("refund", self.currency.format(self.amount_minor.get())),
+            ("order", self.order_id.to_string()),
+            ("to", format!("the original payment {} at {} ({})", self.payment, self.account, self.mode)),
+            ("reason", self.reason.to_string()),
+        ];
+        if let Some(similar) = &self.similar_operation_id {
+            lines.push(("attention", format!("the same amount of this order was refunded within 24 hours: {similar}")));
+        }
+        lines
+    }
+
+    fn subject(&self, tenant: &Tenant) -> Key {
+        Order::key(tenant, &self.order_id)
+    }
+
+    fn demand(&self) -> Demand {
+        Demand { limit: self.currency.limit_attribute(), amount: self.amount_minor.get() }
+    }
+
+    fn check(&self, tenant: &Tenant, seen: &Snapshot) -> Result<(), Failure> {
+        let Some(order) = seen.item(&self.subject(tenant)) else { return Ok(()) };
+        let order = Order::read(order)?;
+        if order.terms_version != self.terms_version {
+            return Err(Failure::new(
+                Self::COMMAND.noun.stale(),
+                Retry::Never,
+                "the order has changed since the proposal was prepared",
+                "call get_order_summary, then prepare_refund again if the refund is still right",
+            ));
+        }
+        fits(&order, self.amount_minor)
+    }
+
+    fn reserve(&self, tenant: &Tenant, operation: &OperationId, now: Timestamp) -> Vec<Step> {
+        let amount = self.amount_minor.get();
+        let reserve = self
+            .order(tenant)
+            .when_is("terms_version", self.terms_version)
+            .when(Guard::AtLeast("refundable_minor", amount))
+            .add("refundable_minor", -amount)
+            .add("reserved_minor", amount);
+        vec![reserve, similar::note(tenant, &self.order_id, self.amount_minor, operation, now)]
+    }
+}
+
+impl External for Refund {
+    fn unchanged(&self, tenant: &Tenant) -> Step {
+        Step::check(self.subject(tenant)).when_is("terms_version", self.terms_version)
+    }
+
+    fn settle(&self, tenant: &Tenant) -> Vec<Step> {
+        let amount = self.amount_minor.get();
+        vec![self.order(tenant).add("reserved_minor", -amount).add("refunded_minor", amount)]
+    }
+
+    fn release(&self, tenant: &Tenant) -> Vec<Step> {
+        let amount = self.amount_minor.get();
+        vec![self.order(tenant).add("reserved_minor", -amount).add("refundable_minor", amount)]
+    }
+}
+
+/// Whether so much can still go back.
+pub(crate) fn fits(order: &Order, amount: AmountMinor) -> Result<(), Failure> {
+    let refundable = order.refundable_minor.get();
+    if amount.get() <= refundable {
+        return Ok(());
+    }
+    Err(Failure::new(
+        EXCEEDS_REFUNDABLE,
+        Retry::Never,
+        format!("of this order {} can be refunded", order.currency.format(refundable)),
+        "call get_order_summary and prepare_refund with no more than refundable_minor",
+    ))
+}

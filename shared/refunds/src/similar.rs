@@ -1,0 +1,72 @@
+//! Similar refunds: the same amount of the same order a short while ago, which may be the same wish twice.
+
+use std::time::Duration;
+
+use countersign::bounded::{AmountMinor, OperationId, Tenant};
+use countersign::change::{Snapshot, Step};
+use countersign::clock::Timestamp;
+use countersign::digest::Fields;
+use countersign::failure::Failure;
+use countersign::item::Item;
+use countersign::key::{Key, Kind};
+use countersign::operation::{self, Operation};
+
+use crate::order::OrderId;
+use crate::refund::Refund;
+
+const SIMILAR: Kind = Kind::ledger("similar");
+const WINDOW: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// What is known of a similar refund.
+pub(crate) enum Similar {
+    /// There is none, or it came to nothing.
+    None,
+    /// This one.
+    Is(OperationId),
+    /// This record has to be seen first.
+    Need(Key),
+}
+
+/// Where the latest refund of this amount of this order is noted.
+pub(crate) fn key(tenant: &Tenant, order: &OrderId, amount: AmountMinor) -> Key {
+    let mut fields = Fields::new("refunds.similar");
+    fields.integer("amount_minor", amount.get());
+    SIMILAR.key(tenant, &[order, &fields.digest()])
+}
+
+/// The step that notes one, over whatever was noted before.
+pub(crate) fn note(
+    tenant: &Tenant,
+    order: &OrderId,
+    amount: AmountMinor,
+    operation: &OperationId,
+    now: Timestamp,
+) -> Step {
+    let item = Item::new()
+        .with("operation_id", operation.as_str())
+        .with("accepted_at", now)
+        .with("expires", now + WINDOW + WINDOW);
+    Step::put(key(tenant, order, amount), item)
+}
+
+/// What was seen of a similar refund.
+pub(crate) fn of(
+    tenant: &Tenant,
+    order: &OrderId,
+    amount: AmountMinor,
+    seen: &Snapshot,
+    now: Timestamp,
+) -> Result<Similar, Failure> {
+    let Some(noted) = seen.item(&key(tenant, order, amount)) else { return Ok(Similar::None) };
+    if noted.moment("accepted_at")? + WINDOW <= now {
+        return Ok(Similar::None);
+    }
+    let id = noted.parse("operation_id", OperationId::parse)?;
+    let operation = operation::key(tenant, &id);
+    if !seen.missing([&operation]).is_empty() {
+        return Ok(Similar::Need(operation));
+    }
+    let operation = seen.item(&operation).map(Operation::<Refund>::read).transpose()?.flatten();
+    let happened = operation.is_some_and(|operation| !operation.state.is_void());
+    Ok(if happened { Similar::Is(id) } else { Similar::None })
+}
