@@ -298,7 +298,6 @@ fn seconds(time: SystemTime) -> Result<u64, IssuerError> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
 

@@ -55,8 +55,9 @@ pub trait Provider<E>: Sync {
     /// When the provider has no way to say this effect, such as an amount that it cannot represent.
     fn request(&self, intent: &IntentId, effect: &E) -> Result<String, Unsayable>;
 
-    /// Sends the request under the intent's id as idempotency key. It returns within the lease, come what may.
-    fn send(&self, intent: &IntentId, request: &str) -> impl Future<Output = Sent> + Send;
+    /// Sends the request under the intent's id as idempotency key, for the `attempt`th time, the first being 1. It
+    /// returns within the lease, come what may.
+    fn send(&self, intent: &IntentId, request: &str, attempt: i64) -> impl Future<Output = Sent> + Send;
 }
 
 /// The provider cannot be asked for this effect.
@@ -111,7 +112,8 @@ pub async fn deliver<E: External, P: Provider<E>>(
     match execute(ledger, clock, &claim).await? {
         Claimed::Nothing(state) => Ok(state),
         Claimed::Ticket(ticket) => {
-            let sent = provider.send(&ticket.operation.intent_id, &ticket.request).await;
+            let Ticket { operation, request } = &*ticket;
+            let sent = provider.send(&operation.intent_id, request, operation.attempts).await;
             execute(ledger, clock, &Record::new(*ticket, sent)?).await
         }
     }

@@ -2,11 +2,13 @@
 
 mod draft;
 mod order;
+mod receipt;
 mod refund;
 mod similar;
 mod status;
 
 pub use draft::RefundDraft;
 pub use order::{BalanceMinor, Mode, Order, OrderId, OrderStatus, PaymentReference, ProviderAccount};
+pub use receipt::{Receipt, RecentRefund};
 pub use refund::{EXCEEDS_REFUNDABLE, ProposalId, Reason, Refund};
 pub use status::{Status, find};

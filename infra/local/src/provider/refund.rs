@@ -2,9 +2,10 @@
 
 use std::{
     collections::BTreeMap,
-    time::{SystemTime, UNIX_EPOCH},
+    sync::atomic::{AtomicU64, Ordering},
 };
 
+use countersign::clock::Timestamp;
 use data_encoding::BASE32_NOPAD;
 use serde::{Deserialize, Serialize};
 
@@ -82,19 +83,17 @@ impl Refund {
     }
 }
 
-/// A random refund id. Without randomness ids would collide, and the second refund would overwrite the first: a clock
-/// value keeps them apart.
+/// A refund id that is used once: random, or without randomness counted.
 pub(super) fn new_id() -> String {
+    static COUNTED: AtomicU64 = AtomicU64::new(0);
     let mut random = [0_u8; 15];
-    if getrandom::fill(&mut random).is_err() {
-        let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_nanos());
-        for (byte, value) in random.iter_mut().zip(nanos.to_be_bytes().iter().rev()) {
-            *byte = *value;
-        }
+    if getrandom::fill(&mut random).is_ok() {
+        return format!("re_{}", BASE32_NOPAD.encode(&random));
     }
-    format!("re_{}", BASE32_NOPAD.encode(&random))
+    format!("re_{}_{}", now(), COUNTED.fetch_add(1, Ordering::Relaxed))
 }
 
+/// Seconds since 1970, as Stripe writes moments.
 pub(super) fn now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_secs())
+    u64::try_from(Timestamp::now().seconds()).unwrap_or(0)
 }

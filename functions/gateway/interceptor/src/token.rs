@@ -1,0 +1,115 @@
+//! The user's token: verified here again, whatever the gateway has done, and read into a caller.
+
+use countersign::bounded::{Actor, Client, Issuer, Principal, Role, Tenant};
+use countersign::caller::Caller;
+use countersign::config::{Config, ConfigError};
+use jsonwebtoken::jwk::JwkSet;
+use jsonwebtoken::{Algorithm, DecodingKey, Validation};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+/// Signatures by a key pair. A shared secret could be used to sign by whoever verifies.
+const ALGORITHMS: [Algorithm; 4] = [Algorithm::EdDSA, Algorithm::ES256, Algorithm::RS256, Algorithm::PS256];
+/// By how much, in seconds, the issuer's clock may differ.
+const SKEW: u64 = 5;
+
+/// Verifies tokens of one issuer for one audience.
+pub(crate) struct Tokens {
+    issuer: Issuer,
+    audience: String,
+    keys: JwkSet,
+    claims: Claims,
+}
+
+/// Which claims say what: `COUNTERSIGN_CLAIMS`, a JSON object. The tenant claim must be one that no user can set.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Claims {
+    tenant: String,
+    principal: String,
+    actor: String,
+    client: String,
+    roles: String,
+}
+
+impl Default for Claims {
+    fn default() -> Self {
+        let [tenant, principal, actor, client, roles] =
+            ["tenant", "principal", "actor", "client_id", "roles"].map(str::to_owned);
+        Self { tenant, principal, actor, client, roles }
+    }
+}
+
+impl Tokens {
+    pub(crate) fn from_config(config: &Config) -> Result<Self, ConfigError> {
+        let parse_error =
+            |name: &'static str| move |error: &dyn std::fmt::Display| ConfigError::new(name, error.to_string());
+        let (issuer, keys, claims) = ("COUNTERSIGN_ISSUER", "COUNTERSIGN_ISSUER_KEYS", "COUNTERSIGN_CLAIMS");
+        Ok(Self {
+            issuer: Issuer::parse(&config.text(issuer)?).map_err(|error| parse_error(issuer)(&error))?,
+            audience: config.text("COUNTERSIGN_AUDIENCE")?,
+            keys: serde_json::from_str(&config.text(keys)?).map_err(|error| parse_error(keys)(&error))?,
+            claims: match config.optional(claims) {
+                Some(json) => serde_json::from_str(&json).map_err(|error| parse_error(claims)(&error))?,
+                None => Claims::default(),
+            },
+        })
+    }
+
+    /// Who the token says is calling, or why nobody is.
+    pub(crate) fn caller(&self, token: &str) -> Result<Caller, &'static str> {
+        self.read(&self.verify(token)?)
+    }
+
+    fn verify(&self, token: &str) -> Result<Map<String, Value>, &'static str> {
+        let header = jsonwebtoken::decode_header(token).map_err(|_| "the token is malformed")?;
+        if !ALGORITHMS.contains(&header.alg) {
+            return Err("the token's algorithm is not allowed");
+        }
+        let kid = header.kid.ok_or("the token names no key")?;
+        let jwk = self.keys.find(&kid).ok_or("the token's key is not known")?;
+        let named = jwk.common.key_algorithm.and_then(|named| named.to_string().parse::<Algorithm>().ok());
+        if named.is_some_and(|named| named != header.alg) {
+            return Err("the token's key is for another algorithm");
+        }
+        let key = DecodingKey::from_jwk(jwk).map_err(|_| "the token's key cannot be used")?;
+        let mut validation = Validation::new(header.alg);
+        validation.leeway = SKEW;
+        validation.validate_nbf = true;
+        validation.set_issuer(&[self.issuer.as_str()]);
+        validation.set_audience(&[&self.audience]);
+        validation.set_required_spec_claims(&["exp", "iss", "aud"]);
+        let token = jsonwebtoken::decode(token, &key, &validation).map_err(|_| "the token is not valid")?;
+        Ok(token.claims)
+    }
+
+    /// A token without a tenant or a human principal calls nothing.
+    fn read(&self, claims: &Map<String, Value>) -> Result<Caller, &'static str> {
+        let text = |name: &str| claims.get(name).and_then(Value::as_str);
+        let tenant = text(&self.claims.tenant).ok_or("the token names no tenant")?;
+        let principal = text(&self.claims.principal).ok_or("the token names no principal")?;
+        Ok(Caller {
+            tenant: Tenant::parse(tenant).map_err(|_| "the tenant's name is not usable")?,
+            issuer: self.issuer.clone(),
+            principal: Principal::parse(principal).map_err(|_| "the principal's name is not usable")?,
+            actor: optional(text(&self.claims.actor), Actor::parse)?,
+            client: optional(text(&self.claims.client), Client::parse)?,
+            roles: roles(claims.get(&self.claims.roles)),
+        })
+    }
+}
+
+/// A claim that may be absent, but not unusable: an unreadable agent is not no agent.
+fn optional<T, E>(text: Option<&str>, parse: impl FnOnce(&str) -> Result<T, E>) -> Result<Option<T>, &'static str> {
+    text.map(parse).transpose().map_err(|_| "a name in the token is not usable")
+}
+
+/// The roles, as an array or as words; what is no role is none.
+fn roles(claim: Option<&Value>) -> Vec<Role> {
+    let words: Vec<&str> = match claim {
+        Some(Value::Array(words)) => words.iter().filter_map(Value::as_str).collect(),
+        Some(Value::String(words)) => words.split_whitespace().collect(),
+        Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_)) | None => Vec::new(),
+    };
+    words.into_iter().filter_map(|word| Role::parse(word).ok()).collect()
+}

@@ -1,0 +1,116 @@
+//! `dispatch_refund`: takes each accepted refund to the payment provider, from the ledger's stream or from a schedule.
+//!
+//! The stream tells of what has just been accepted, at least once; the schedule sweeps up what is due: resends, lapsed
+//! leases, and what the stream lost. Either way an operation is only a hint to load it and see.
+
+use aws_lambda_events::dynamodb::EventRecord;
+use aws_lambda_events::streams::{DynamoDbBatchItemFailure, DynamoDbEventResponse};
+use countersign::clock::Timestamp;
+use countersign::delivery::{Target, deliver};
+use countersign::failure::{Code, Failure};
+use countersign::ledger::{DUE_SHARDS, Dynamo};
+use lambda_runtime::Error;
+use refunds::Refund;
+use serde::Deserialize;
+use serde_dynamo::AttributeValue;
+use serde_json::Value;
+use stripe::Stripe;
+
+/// How many due operations of a shard one sweep looks at.
+const SWEEP: u16 = 25;
+
+/// The worker.
+pub(crate) struct DispatchRefund {
+    /// Where operations lie.
+    pub(crate) ledger: Dynamo,
+    /// Who moves the money.
+    pub(crate) provider: Stripe,
+}
+
+/// A stream's batch, or with no records a schedule's tick.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Trigger {
+    #[serde(rename = "Records", default)]
+    records: Option<Vec<Value>>,
+}
+
+impl DispatchRefund {
+    /// Handles one event.
+    pub(crate) async fn take(&self, trigger: Trigger) -> Result<DynamoDbEventResponse, Error> {
+        match trigger.records {
+            Some(records) => Ok(self.batch(records).await),
+            None => self.sweep().await.map(|()| DynamoDbEventResponse::default()).map_err(Into::into),
+        }
+    }
+
+    /// Handles records in order. The first that cannot be handled now ends the batch: Lambda begins again with it
+    /// (<https://docs.aws.amazon.com/lambda/latest/dg/services-ddb-batchfailurereporting.html>).
+    async fn batch(&self, records: Vec<Value>) -> DynamoDbEventResponse {
+        let mut response = DynamoDbEventResponse::default();
+        for record in records {
+            let sequence = sequence_number(&record);
+            let Some(target) = target(record) else { continue };
+            if self.deliver(&target).await.is_err() {
+                let mut failed = DynamoDbBatchItemFailure::default();
+                failed.item_identifier = sequence;
+                response.batch_item_failures.push(failed);
+                break;
+            }
+        }
+        response
+    }
+
+    /// Handles what is due, shard by shard. One that fails is left to the next sweep.
+    async fn sweep(&self) -> Result<(), Failure> {
+        for shard in 0..DUE_SHARDS {
+            for pk in self.ledger.due(shard, Timestamp::now(), SWEEP).await? {
+                if let Some(target) = Target::parse(&pk) {
+                    // Logged already; the others are not to wait for it.
+                    let _ = self.deliver(&target).await;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn deliver(&self, target: &Target) -> Result<(), Failure> {
+        let (tenant, operation_id) = (target.tenant.as_str(), target.operation.as_str());
+        match deliver::<Refund, _>(&self.ledger, &Timestamp::now, &self.provider, target).await {
+            Ok(state) => {
+                tracing::info!(tenant, operation_id, state = state.as_str(), "delivery");
+                Ok(())
+            }
+            // Whatever is wrong with such a record, a retry would find the same, and block the shard behind it.
+            Err(failure) if failure.code() == Code::NOT_FOUND || failure.code() == Code::INTERNAL => {
+                let cause = failure.causes();
+                tracing::error!(tenant, operation_id, code = failure.code().as_str(), cause, "parked");
+                Ok(())
+            }
+            Err(failure) => {
+                let cause = failure.causes();
+                tracing::warn!(tenant, operation_id, code = failure.code().as_str(), cause, "will be tried again");
+                Err(failure)
+            }
+        }
+    }
+}
+
+/// Which operation a record is about; `None` for every other record, and for a removal.
+fn target(record: Value) -> Option<Target> {
+    let record: EventRecord = match serde_json::from_value(record) {
+        Ok(record) => record,
+        Err(error) => {
+            tracing::error!(%error, "parked a stream record that cannot be read");
+            return None;
+        }
+    };
+    if record.event_name == "REMOVE" {
+        return None;
+    }
+    let (_, pk) = record.change.keys.into_inner().into_iter().find(|(name, _)| name == "pk")?;
+    if let AttributeValue::S(pk) = pk { Target::parse(&pk) } else { None }
+}
+
+fn sequence_number(record: &Value) -> Option<String> {
+    record.pointer("/dynamodb/SequenceNumber").and_then(Value::as_str).map(str::to_owned)
+}
