@@ -1,5 +1,10 @@
-//! The whole system on one machine: an MCP gateway, a Lambda runtime, a provider and an issuer, all on loopback.
+//! The local gateway: the whole system on one machine, all on loopback, without Docker and without AWS.
 
+pub mod binaries;
+pub mod database;
 pub mod issuer;
+pub mod lambda;
 pub mod mcp;
 pub mod provider;
+pub mod schedule;
+pub mod stream;

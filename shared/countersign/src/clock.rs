@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::ops::{Add, Sub};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -28,11 +28,17 @@ impl Timestamp {
 
     /// The wall clock's present.
     #[must_use]
-    #[expect(clippy::disallowed_methods, reason = "the one place that reads the clock")]
     pub fn now() -> Self {
-        let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        let since = wall_clock().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         Self(i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
     }
+}
+
+/// The wall clock's present, where whole seconds are too coarse.
+#[must_use]
+#[expect(clippy::disallowed_methods, reason = "the one place that reads the clock")]
+pub fn wall_clock() -> SystemTime {
+    SystemTime::now()
 }
 
 /// Where a use case gets its present from: [`Timestamp::now`] in a function, anything in a test.
