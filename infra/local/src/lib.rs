@@ -1,10 +1,15 @@
 //! The local gateway: the whole system on one machine, all on loopback, without Docker and without AWS.
 
+pub mod approvals;
 pub mod binaries;
+pub mod control;
 pub mod database;
+pub mod gateway;
 pub mod issuer;
+pub mod keys;
 pub mod lambda;
 pub mod mcp;
 pub mod provider;
 pub mod schedule;
 pub mod stream;
+pub mod world;

@@ -1,0 +1,103 @@
+//! Approvals from the command line: the same decision and the same signature as any page that asks a person.
+
+use countersign::bounded::{Issuer, Principal, Role, Tenant};
+use countersign::caller::Caller;
+use countersign::clock::Timestamp;
+use countersign::command::execute;
+use countersign::consent::{Approver, Decide, Decided, Revoke, Verdict};
+use countersign::digest::Digest;
+use countersign::effect::Effect as _;
+use countersign::failure::Failure;
+use countersign::intent::Intent;
+use countersign::keys::{KeySet, Signer};
+use countersign::ledger::{Dynamo, Ledger as _};
+use refunds::{ProposalId, Refund};
+use serde::{Deserialize, Serialize};
+
+use crate::issuer::Persona;
+
+/// Where people decide.
+pub struct Approvals {
+    pub(crate) ledger: Dynamo,
+    pub(crate) signer: Signer,
+    pub(crate) keys: KeySet,
+    pub(crate) issuer: String,
+}
+
+/// A proposal as a person is shown it: persisted data alone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shown {
+    /// The proposal.
+    pub proposal_id: String,
+    /// What would happen: label and text.
+    pub lines: Vec<(String, String)>,
+    /// What is signed.
+    pub digest: String,
+}
+
+impl Approvals {
+    /// Shows a proposal of the persona's tenant.
+    ///
+    /// # Errors
+    /// `not_found`, or the ledger's failure.
+    pub async fn show(&self, persona: &Persona, proposal: &str) -> Result<Shown, Failure> {
+        let by = self.person(persona)?.0;
+        let id = parse(proposal)?.intent()?;
+        let key = Intent::<Refund>::key(&by.tenant, &id);
+        let seen = self.ledger.load(std::slice::from_ref(&key)).await?;
+        let intent = seen.item(&key).map(Intent::<Refund>::read).transpose()?.flatten();
+        let intent = intent.ok_or_else(|| Failure::not_found("proposal"))?;
+        let mut lines: Vec<(String, String)> =
+            intent.effect.summary().into_iter().map(|(label, text)| (label.to_owned(), text)).collect();
+        let requester = &intent.requester;
+        let agent = requester.actor.as_ref().map_or(String::new(), |actor| format!(" through the agent {actor}"));
+        lines.push(("asked for by".to_owned(), format!("{}{agent}", requester.principal)));
+        lines.push(("lapses at".to_owned(), intent.expires_at.to_string()));
+        Ok(Shown { proposal_id: proposal.to_owned(), lines, digest: intent.digest.to_string() })
+    }
+
+    /// Decides about a proposal as it was shown.
+    ///
+    /// # Errors
+    /// The decision's refusal, or the ledger's failure.
+    pub async fn decide(
+        &self,
+        persona: &Persona,
+        proposal: &str,
+        digest: &str,
+        verdict: Verdict,
+    ) -> Result<Decided, Failure> {
+        let by = self.person(persona)?;
+        let shown = Digest::parse(digest).map_err(|error| Failure::invalid_input("digest", error.to_string()))?;
+        let id = parse(proposal)?.intent()?;
+        let decide = Decide::<Refund>::new(&by, id, shown, verdict, &self.signer, &self.keys);
+        execute(&self.ledger, &Timestamp::now, &decide).await
+    }
+
+    /// Takes an approval back.
+    ///
+    /// # Errors
+    /// The decision's refusal, or the ledger's failure.
+    pub async fn revoke(&self, persona: &Persona, proposal: &str) -> Result<(), Failure> {
+        let by = self.person(persona)?;
+        execute(&self.ledger, &Timestamp::now, &Revoke::new(&by, parse(proposal)?.intent()?)).await
+    }
+
+    /// The persona as a signed-in person.
+    fn person(&self, persona: &Persona) -> Result<Approver, Failure> {
+        let refused = |error: countersign::bounded::Refused| Failure::internal(error);
+        let roles = persona.roles.iter().map(|role| Role::parse(role)).collect::<Result<_, _>>().map_err(refused)?;
+        Ok(Approver(Caller {
+            tenant: Tenant::parse(persona.tenant).map_err(refused)?,
+            issuer: Issuer::parse(&self.issuer).map_err(refused)?,
+            principal: Principal::parse(persona.principal).map_err(refused)?,
+            actor: None,
+            client: None,
+            roles,
+        }))
+    }
+}
+
+fn parse(proposal: &str) -> Result<ProposalId, Failure> {
+    ProposalId::parse(proposal).map_err(|error| Failure::invalid_input("proposal", error.to_string()))
+}

@@ -1,0 +1,117 @@
+//! The control routes: how `cargo local token|approve|reject|revoke` speak to the gateway that runs, never to its file.
+//!
+//! Every request carries the token of `run.json`, which only the gateway's owner can read.
+
+use std::sync::Arc;
+
+use axum::extract::{Path, Query, Request, State};
+use axum::http::StatusCode;
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use countersign::clock::wall_clock;
+use countersign::consent::Verdict;
+use countersign::failure::Failure;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::approvals::Approvals;
+use crate::issuer::{DEFAULT_TTL, Issuer, Persona};
+
+/// The header that carries the token of `run.json`.
+pub const HEADER: &str = "x-countersign-control";
+
+/// What the routes work on.
+pub(crate) struct Control {
+    pub(crate) approvals: Approvals,
+    pub(crate) issuer: Issuer,
+    pub(crate) token: String,
+}
+
+/// Who acts.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct As {
+    /// A persona's name.
+    pub persona: String,
+}
+
+/// A decision about a proposal as it was shown.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Decision {
+    /// Who decides.
+    pub persona: String,
+    /// The digest that they were shown.
+    pub digest: String,
+}
+
+/// The routes.
+pub(crate) fn router(control: Arc<Control>) -> Router {
+    Router::new()
+        .route("/control/tokens", post(token))
+        .route("/control/proposals/{id}", get(show))
+        .route("/control/proposals/{id}/approve", post(approve))
+        .route("/control/proposals/{id}/reject", post(reject))
+        .route("/control/proposals/{id}/revoke", post(revoke))
+        .layer(middleware::from_fn_with_state(Arc::clone(&control), authorized))
+        .with_state(control)
+}
+
+async fn authorized(State(control): State<Arc<Control>>, request: Request, next: Next) -> Response {
+    let given = request.headers().get(HEADER).map(|value| value.as_bytes());
+    if given == Some(control.token.as_bytes()) {
+        next.run(request).await
+    } else {
+        (StatusCode::FORBIDDEN, "this needs the control token of run.json\n").into_response()
+    }
+}
+
+async fn token(State(control): State<Arc<Control>>, Json(by): Json<As>) -> Response {
+    let Some(persona) = Persona::find(&by.persona) else { return unknown() };
+    match control.issuer.token(persona, wall_clock(), DEFAULT_TTL) {
+        Ok(token) => Json(json!({ "token": token })).into_response(),
+        Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response(),
+    }
+}
+
+async fn show(State(control): State<Arc<Control>>, Path(id): Path<String>, Query(by): Query<As>) -> Response {
+    let Some(persona) = Persona::find(&by.persona) else { return unknown() };
+    answer(control.approvals.show(persona, &id).await)
+}
+
+async fn approve(control: State<Arc<Control>>, id: Path<String>, body: Json<Decision>) -> Response {
+    decide(control, id, body, Verdict::Approval).await
+}
+
+async fn reject(control: State<Arc<Control>>, id: Path<String>, body: Json<Decision>) -> Response {
+    decide(control, id, body, Verdict::Rejection).await
+}
+
+async fn decide(
+    State(control): State<Arc<Control>>,
+    Path(id): Path<String>,
+    Json(body): Json<Decision>,
+    verdict: Verdict,
+) -> Response {
+    let Some(persona) = Persona::find(&body.persona) else { return unknown() };
+    answer(control.approvals.decide(persona, &id, &body.digest, verdict).await.map(|decided| decided.statement))
+}
+
+async fn revoke(State(control): State<Arc<Control>>, Path(id): Path<String>, Json(by): Json<As>) -> Response {
+    let Some(persona) = Persona::find(&by.persona) else { return unknown() };
+    answer(control.approvals.revoke(persona, &id).await.map(|()| json!({})))
+}
+
+fn answer<T: Serialize>(answer: Result<T, Failure>) -> Response {
+    match answer {
+        Ok(answer) => Json(answer).into_response(),
+        Err(failure) => (StatusCode::CONFLICT, Json(failure)).into_response(),
+    }
+}
+
+fn unknown() -> Response {
+    let names: Vec<_> = Persona::all().iter().map(|persona| persona.name).collect();
+    let failure =
+        Failure::invalid_input("persona", format!("there is no such persona; known are: {}", names.join(", ")));
+    (StatusCode::NOT_FOUND, Json(failure)).into_response()
+}

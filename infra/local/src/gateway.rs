@@ -1,0 +1,357 @@
+//! The local gateway: starts every part, tells each where the others are, and stops them all.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use aws_credential_types::Credentials;
+use axum::Router;
+use bytes::Bytes;
+use countersign::clock::{Timestamp, wall_clock};
+use countersign::config::dynamodb;
+use countersign::failure::Failure;
+use countersign::keys::KeySet;
+use countersign::ledger::{Dynamo, TableNames, create_tables};
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use serde_json::Value;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use crate::approvals::Approvals;
+use crate::binaries::{Function, Trigger};
+use crate::control::{self, Control};
+use crate::database::{Database, DatabaseError, Storage};
+use crate::issuer::{Issuer, IssuerError, Persona};
+use crate::keys::{AUDIENCE, Keys, KeysError};
+use crate::lambda::{Invoked, Lambda, LogSink, REGION, StartError};
+use crate::mcp::{self, CatalogError, Functions, ListedTool};
+use crate::provider::{JournalError, Provider};
+use crate::schedule::Schedule;
+use crate::stream::{self, StreamPoller};
+use crate::world::{self, PROVIDER_KEY};
+
+/// The gateway's id, as tools are told it.
+pub const GATEWAY_ID: &str = "countersign-local";
+const LEDGER: &str = "ledger";
+const CONSENTS: &str = "consents";
+
+/// How to start.
+pub struct Options {
+    /// The functions, built.
+    pub functions: Vec<Function>,
+    /// Where everything is kept; `None` for a gateway that forgets.
+    pub folder: Option<PathBuf>,
+    /// The port of the MCP endpoint; 0 for any free one.
+    pub port: u16,
+    /// Where the functions' log lines go.
+    pub log: LogSink,
+    /// How often what is due is swept up, where the function's manifest says otherwise.
+    pub sweep: Option<Duration>,
+}
+
+/// Why the gateway did not start. Each says what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum GatewayError {
+    /// The port is taken.
+    #[error("port {0} is in use; stop what listens there, or choose another one with --port")]
+    PortInUse(u16),
+    /// No port can be had.
+    #[error("cannot listen on 127.0.0.1; allow this program to open local ports")]
+    Listen(#[source] std::io::Error),
+    /// The database did not start.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+    /// The database does not answer.
+    #[error("the database does not answer; see the message above, or start with --memory")]
+    Tables(#[source] Box<aws_sdk_dynamodb::Error>),
+    /// The world could not be made.
+    #[error("the local world could not be seeded: {0}")]
+    World(#[from] Failure),
+    /// There are no keys.
+    #[error(transparent)]
+    Keys(#[from] KeysError),
+    /// There is no issuer.
+    #[error(transparent)]
+    Issuer(#[from] IssuerError),
+    /// The provider's journal cannot be used.
+    #[error(transparent)]
+    Provider(#[from] JournalError),
+    /// The functions cannot be run.
+    #[error(transparent)]
+    Lambda(#[from] StartError),
+    /// A tool does not say what it is.
+    #[error("`{0} --contract` did not print a contract; build it again")]
+    Contract(String),
+    /// A tool's contract cannot be listed.
+    #[error(transparent)]
+    Catalog(#[from] CatalogError),
+}
+
+/// A gateway that runs.
+pub struct Gateway {
+    url: String,
+    control_token: String,
+    lambda: Lambda,
+    ledger: Dynamo,
+    provider: Provider,
+    control: Arc<Control>,
+    keys: Keys,
+    database: Database,
+    streams: Vec<StreamPoller>,
+    schedules: Vec<Schedule>,
+    stop: CancellationToken,
+}
+
+impl Gateway {
+    /// Starts everything. It answers once this returns.
+    ///
+    /// # Errors
+    /// When a part cannot start; the parts that had started are stopped.
+    pub async fn start(options: Options) -> Result<Self, GatewayError> {
+        let stop = CancellationToken::new();
+        let (listener, url) = listen(options.port).await?;
+        let in_folder = |name: &str| options.folder.as_ref().map(|folder| folder.join(name));
+        let keys = in_folder("keys").map_or_else(Keys::new, |folder| Keys::open(&folder))?;
+        let issuer = keys.issuer(&url)?;
+
+        let database = Database::start(&in_folder("ledger.db").map_or(Storage::Memory, Storage::File))?;
+        let client =
+            dynamodb(REGION, Credentials::new("local", "local", None, None, "local"), Some(&database.endpoint()));
+        let tables = TableNames { ledger: LEDGER.to_owned(), consents: CONSENTS.to_owned() };
+        create_tables(&client, &tables).await.map_err(|error| GatewayError::Tables(Box::new(error)))?;
+        let ledger = Dynamo::new(client, tables);
+        let provider = Provider::open(in_folder("provider.jsonl"))?;
+        world::seed(&ledger, &provider, Timestamp::now()).await?;
+
+        let (provider_listener, provider_url) = listen(0).await?;
+        serve(provider_listener, provider.router(), stop.clone());
+        let environment = Environment { keys: &keys, issuer: &issuer, database: &database, provider_url };
+        let variables = environment.variables()?;
+        let contracts = contracts(&options.functions).await?;
+        let lambda =
+            Lambda::start(options.functions.clone(), |function| with_timeout(&variables, function), options.log)
+                .await?;
+
+        let control_token = countersign::random::nonce()?.to_string();
+        let (signer, consent_keys) = (keys.consent()?, keys.consent_keys()?);
+        let approvals = Approvals { ledger: ledger.clone(), signer, keys: consent_keys, issuer: url.clone() };
+        let control = Arc::new(Control { approvals, issuer, token: control_token.clone() });
+        let router = endpoint(contracts, &lambda, &keys.issuer(&url)?, &url, stop.clone())?;
+        serve(listener, router.merge(control::router(Arc::clone(&control))), stop.clone());
+
+        let streams = streams(&options.functions, &database, &lambda);
+        let schedules = schedules(&options.functions, options.sweep, &lambda);
+        Ok(Self { url, control_token, lambda, ledger, provider, control, keys, database, streams, schedules, stop })
+    }
+
+    /// Where it listens, such as `http://127.0.0.1:8700`.
+    #[must_use]
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// The MCP endpoint.
+    #[must_use]
+    pub fn mcp_url(&self) -> String {
+        format!("{}{}", self.url, mcp::PATH)
+    }
+
+    /// What the control routes want to see.
+    #[must_use]
+    pub fn control_token(&self) -> &str {
+        &self.control_token
+    }
+
+    /// A token for a persona, for eight hours.
+    ///
+    /// # Errors
+    /// When it cannot be signed.
+    pub fn token(&self, persona: &Persona) -> Result<String, IssuerError> {
+        self.control.issuer.token(persona, wall_clock(), crate::issuer::DEFAULT_TTL)
+    }
+
+    /// Where people decide.
+    #[must_use]
+    pub fn approvals(&self) -> &Approvals {
+        &self.control.approvals
+    }
+
+    /// The ledger, seen with an administrator's rights.
+    #[must_use]
+    pub const fn ledger(&self) -> &Dynamo {
+        &self.ledger
+    }
+
+    /// The payment provider.
+    #[must_use]
+    pub const fn provider(&self) -> &Provider {
+        &self.provider
+    }
+
+    /// The functions.
+    #[must_use]
+    pub const fn lambda(&self) -> &Lambda {
+        &self.lambda
+    }
+
+    /// The private keys.
+    #[must_use]
+    pub const fn keys(&self) -> &Keys {
+        &self.keys
+    }
+
+    /// The public keys by which consents are known.
+    #[must_use]
+    pub fn consent_keys(&self) -> &KeySet {
+        &self.control.approvals.keys
+    }
+
+    /// Runs every schedule once, now.
+    pub async fn sweep(&self) {
+        for schedule in &self.schedules {
+            schedule.fire().await;
+        }
+    }
+
+    /// Stops everything that was started.
+    pub async fn shutdown(self) {
+        let Self { lambda, database, streams, schedules, stop, .. } = self;
+        drop(schedules);
+        for stream in streams {
+            stream.stop().await;
+        }
+        stop.cancel();
+        lambda.shutdown().await;
+        database.shutdown().await;
+    }
+}
+
+/// What the functions are told of each other.
+struct Environment<'a> {
+    keys: &'a Keys,
+    issuer: &'a Issuer,
+    database: &'a Database,
+    provider_url: String,
+}
+
+impl Environment<'_> {
+    /// All variables; each function gets those that its manifest names.
+    fn variables(&self) -> Result<Vec<(String, String)>, GatewayError> {
+        let variables = [
+            ("AWS_ENDPOINT_URL_DYNAMODB", self.database.endpoint()),
+            ("COUNTERSIGN_LEDGER_TABLE", LEDGER.to_owned()),
+            ("COUNTERSIGN_CONSENTS_TABLE", CONSENTS.to_owned()),
+            ("COUNTERSIGN_GATEWAY_ID", GATEWAY_ID.to_owned()),
+            ("COUNTERSIGN_CALLER_KEYS", self.keys.caller_set()?),
+            ("COUNTERSIGN_CALLER_SIGNING_KEY", self.keys.caller().to_owned()),
+            ("COUNTERSIGN_CONSENT_KEYS", self.keys.consent_set()?),
+            ("COUNTERSIGN_ISSUER", self.issuer.url().to_owned()),
+            ("COUNTERSIGN_AUDIENCE", AUDIENCE.to_owned()),
+            ("COUNTERSIGN_ISSUER_KEYS", self.issuer.jwks().to_string()),
+            ("COUNTERSIGN_PROVIDER_URL", self.provider_url.clone()),
+            ("COUNTERSIGN_PROVIDER_KEY", PROVIDER_KEY.to_owned()),
+        ];
+        Ok(variables.map(|(name, value)| (name.to_owned(), value)).to_vec())
+    }
+}
+
+fn with_timeout(variables: &[(String, String)], function: &Function) -> Vec<(String, String)> {
+    let timeout = ("COUNTERSIGN_TIMEOUT_S".to_owned(), function.timeout.as_secs().to_string());
+    variables.iter().cloned().chain([timeout]).collect()
+}
+
+async fn listen(port: u16) -> Result<(TcpListener, String), GatewayError> {
+    let listener = TcpListener::bind(("127.0.0.1", port)).await.map_err(|error| match error.kind() {
+        std::io::ErrorKind::AddrInUse => GatewayError::PortInUse(port),
+        _ => GatewayError::Listen(error),
+    })?;
+    let address = listener.local_addr().map_err(GatewayError::Listen)?;
+    Ok((listener, format!("http://{address}")))
+}
+
+fn serve(listener: TcpListener, router: Router, stop: CancellationToken) {
+    tokio::spawn(async move {
+        let serving = axum::serve(listener, router).into_future();
+        if let Some(Err(error)) = stop.run_until_cancelled(serving).await {
+            tracing::error!(%error, "a port is no longer served");
+        }
+    });
+}
+
+/// Asks every tool's binary for its contract.
+async fn contracts(functions: &[Function]) -> Result<Vec<ListedTool>, GatewayError> {
+    let tools = functions.iter().filter(|function| function.trigger == Trigger::Tool);
+    futures::future::try_join_all(tools.map(async |function| {
+        let failed = || GatewayError::Contract(function.name.clone());
+        let printed = tokio::process::Command::new(&function.path).arg("--contract").output().await;
+        let contract: Value = serde_json::from_slice(&printed.map_err(|_| failed())?.stdout).map_err(|_| failed())?;
+        Ok(ListedTool { target: countersign::tool::target(&function.name), contract })
+    }))
+    .await
+}
+
+fn endpoint(
+    tools: Vec<ListedTool>,
+    lambda: &Lambda,
+    issuer: &Issuer,
+    url: &str,
+    shutdown: CancellationToken,
+) -> Result<Router, GatewayError> {
+    let verifier = issuer.clone();
+    let settings = mcp::Settings {
+        gateway_id: GATEWAY_ID.to_owned(),
+        issuer: url.to_owned(),
+        authorizer: Arc::new(move |token| verifier.accepts(token, wall_clock())),
+        shutdown,
+    };
+    let router = mcp::router(tools, Arc::new(lambda.clone()), settings)?;
+    Ok(router.merge(issuer.router(&format!("{url}{}", mcp::PATH))))
+}
+
+impl Functions for Lambda {
+    fn invoke<'a>(
+        &'a self,
+        function: &'a str,
+        payload: Bytes,
+        client_context: Option<Bytes>,
+    ) -> BoxFuture<'a, Result<Bytes, String>> {
+        async move {
+            match Self::invoke(self, function, payload, client_context).await {
+                Invoked::Answered(answer) => Ok(answer),
+                Invoked::FunctionError { kind, message } => Err(format!("{kind}: {message}")),
+                Invoked::Refused(refusal) => Err(refusal.to_string()),
+            }
+        }
+        .boxed()
+    }
+}
+
+/// Carries the ledger's stream to each function that is triggered by it.
+fn streams(functions: &[Function], database: &Database, lambda: &Lambda) -> Vec<StreamPoller> {
+    let triggered = functions.iter().filter(|function| function.trigger == Trigger::Stream);
+    let start = |function: &Function| {
+        let settings = stream::Settings {
+            key_prefix: countersign::operation::OPERATION.prefix(),
+            ..stream::Settings::new(LEDGER)
+        };
+        let (lambda, name) = (lambda.clone(), function.name.clone());
+        StreamPoller::start(database.engine(), settings, move |event| {
+            let (lambda, name) = (lambda.clone(), name.clone());
+            async move { lambda.invoke(&name, event, None).await }
+        })
+    };
+    triggered.map(start).collect()
+}
+
+fn schedules(functions: &[Function], every: Option<Duration>, lambda: &Lambda) -> Vec<Schedule> {
+    let scheduled = functions.iter().filter_map(|function| Some((function, function.schedule?)));
+    let start = |(function, declared): (&Function, Duration)| {
+        let (lambda, name) = (lambda.clone(), function.name.clone());
+        Schedule::start(function.name.clone(), every.unwrap_or(declared), move |event| {
+            let (lambda, name) = (lambda.clone(), name.clone());
+            async move { lambda.invoke(&name, event, None).await }
+        })
+    };
+    scheduled.map(start).collect()
+}
