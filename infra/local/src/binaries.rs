@@ -104,7 +104,7 @@ async fn build_now(mut progress: impl FnMut(Progress)) -> Result<Vec<Function>, 
     let mut compiled = 0;
     cargo::build(|message| {
         let Message::CompilerArtifact(artifact) = message else { return };
-        if !artifact.fresh {
+        if !artifact.fresh && !artifact.target.is_custom_build() {
             compiled += 1;
             progress(Progress { name: artifact.target.name.clone(), compiled });
         }

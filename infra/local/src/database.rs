@@ -31,7 +31,7 @@ pub enum DatabaseError {
     #[error("the disk is full; free some space for `{}` and start again", .0.display())]
     DiskFull(PathBuf),
     /// The file or its folder cannot be opened or written.
-    #[error("the database `{}` cannot be opened; check that its folder exists and that you may write there", .0.display())]
+    #[error("the database `{}` cannot be opened; check that its folder exists, that you may write there and that the disk has room", .0.display())]
     Unreachable(PathBuf),
     /// Someone else writes to the file.
     #[error("the database `{}` is in use; stop the other gateway that runs in this folder", .0.display())]

@@ -2,7 +2,8 @@
 //!
 //! Faithful where a function can notice: one call at a time a process, warm processes reused, true deadlines, a kill at
 //! the timeout, payload limits, the client context byte for byte. Deliberately absent: the memory limit, freezing
-//! between calls, extensions, response streaming.
+//! between calls, extensions, response streaming. Nothing ties a process to a gateway that was killed: it ends by itself
+//! when its next poll, or its answer, finds nobody.
 
 mod call;
 mod environment;

@@ -22,6 +22,9 @@ use reader::Reader;
 /// The shortest wait between two reads: what follows activity.
 const BUSY: Duration = Duration::from_millis(2);
 
+/// The longest wait that a slow read brings about.
+const SLOW: Duration = Duration::from_millis(500);
+
 /// What to carry, and how patiently.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -105,13 +108,15 @@ where
         // One page at a time: what the function has not taken yet waits in the database.
         while queue.is_empty() {
             let started = Instant::now();
-            let (next, records) = reader.read().await;
+            let (next, page) = reader.read().await;
             reader = next;
-            pause = if records.is_empty() { (pause * 2).min(settings.idle) } else { BUSY };
-            queue.extend(records);
-            if queue.is_empty() {
+            queue.extend(page.entries);
+            if page.records > 0 {
+                pause = BUSY;
+            } else {
                 // A long stream is slow to read, under the database's lock: leave most of the time to others.
-                sleep(pause.max(started.elapsed() * 10)).await;
+                sleep(pause.max((started.elapsed() * 10).min(SLOW))).await;
+                pause = (pause * 2).min(settings.idle);
             }
         }
         let verdict = Verdict::of(&deliver(queue.event()).await, &queue);

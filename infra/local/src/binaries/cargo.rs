@@ -36,7 +36,9 @@ const THE_USERS_OWN: [&str; 13] = [
 pub(super) async fn metadata() -> Result<Metadata, BuildError> {
     let mut command = command();
     command.args(["metadata", "--no-deps", "--format-version", "1"]).stdout(Stdio::piped());
-    let output = command.output().await.map_err(start_error)?;
+    // Not `output()`, which would take what Cargo says on standard error away from the user.
+    let child = command.spawn().map_err(start_error)?;
+    let output = child.wait_with_output().await.map_err(BuildError::Cargo)?;
     if !output.status.success() {
         return Err(BuildError::Workspace);
     }

@@ -31,6 +31,7 @@ pub(super) enum Verdict {
 
 impl Queue {
     pub(super) fn new(batch: usize) -> Self {
+        let batch = batch.max(1);
         Self { entries: VecDeque::new(), batch, width: batch, failures: 0 }
     }
 

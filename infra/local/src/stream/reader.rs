@@ -10,13 +10,22 @@ use serde_json::{Value, json};
 use crate::lambda::REGION;
 
 /// The most records of one read.
-const PAGE: usize = 100;
+const PAGE: usize = 500;
 
 /// One record, already in the shape that a function gets.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) sequence: String,
     pub(super) json: String,
+}
+
+/// What one read brought.
+#[derive(Debug, Default)]
+pub(super) struct Page {
+    /// How many records there were, before the filter.
+    pub(super) records: usize,
+    /// Those that passed it.
+    pub(super) entries: Vec<Entry>,
 }
 
 /// A position in a stream.
@@ -38,53 +47,54 @@ impl Reader {
         Self { engine, table, key_prefix, position: None, complained: false }
     }
 
-    /// The next records, none when there are none or when the stream cannot be read now. The engine blocks, so this
+    /// The next page, empty when there is nothing new or when the stream cannot be read now. The engine blocks, so this
     /// runs on a thread for that.
-    pub(super) async fn read(mut self) -> (Self, Vec<Entry>) {
+    pub(super) async fn read(mut self) -> (Self, Page) {
         let spare = Self::new(self.engine.clone(), self.table.clone(), self.key_prefix.clone());
         let reading = tokio::task::spawn_blocking(move || {
-            let entries = self.page();
-            (self, entries)
+            let page = self.page();
+            (self, page)
         });
         match reading.await {
             Ok(read) => read,
             Err(error) => {
                 // The position is lost with the thread; the spare begins anew, which repeats records and loses none.
                 tracing::error!(%error, table = spare.table, "a read of the stream failed; it begins anew");
-                (spare, Vec::new())
+                (spare, Page::default())
             }
         }
     }
 
-    fn page(&mut self) -> Vec<Entry> {
+    fn page(&mut self) -> Page {
         match self.try_page() {
-            Ok(entries) => {
+            Ok(page) => {
                 self.complained = false;
-                entries
+                page
             }
             Err(error) => {
                 if !self.complained {
                     tracing::warn!(%error, table = self.table, "the stream cannot be read; it will be tried again");
                 }
                 self.complained = true;
-                Vec::new()
+                Page::default()
             }
         }
     }
 
-    fn try_page(&mut self) -> dynoxide::Result<Vec<Entry>> {
-        let position = match self.position.take() {
-            Some(position) => Some(position),
-            None => self.oldest()?,
-        };
-        let Some(Position { stream_arn, iterator }) = position else { return Ok(Vec::new()) };
-        let request = GetRecordsRequest { shard_iterator: iterator.clone(), limit: Some(PAGE) };
-        let page = self.engine.get_records(request);
-        // A read that fails is repeated from the same place.
-        let next = page.as_ref().ok().and_then(|page| page.next_shard_iterator.clone()).unwrap_or(iterator);
-        let entries = page.map(|page| self.entries(&page.records, &stream_arn));
-        self.position = Some(Position { stream_arn, iterator: next });
-        entries
+    fn try_page(&mut self) -> dynoxide::Result<Page> {
+        if self.position.is_none() {
+            self.position = self.oldest()?;
+        }
+        let Some(position) = &mut self.position else { return Ok(Page::default()) };
+        let request = GetRecordsRequest { shard_iterator: position.iterator.clone(), limit: Some(PAGE) };
+        let response = self.engine.get_records(request)?;
+        if let Some(next) = response.next_shard_iterator {
+            position.iterator = next;
+        }
+        let stream_arn = position.stream_arn.clone();
+        let wanted = response.records.iter().filter(|record| self.wants(record));
+        let entries = wanted.filter_map(|record| entry(record, &stream_arn)).collect();
+        Ok(Page { records: response.records.len(), entries })
     }
 
     /// The beginning of the table's only shard; `None` while the table has no stream.
@@ -103,11 +113,6 @@ impl Reader {
         };
         let iterator = self.engine.get_shard_iterator(request)?.shard_iterator;
         Ok(iterator.map(|iterator| Position { stream_arn, iterator }))
-    }
-
-    fn entries(&self, records: &[Record], stream_arn: &str) -> Vec<Entry> {
-        let wanted = records.iter().filter(|record| self.wants(record));
-        wanted.filter_map(|record| entry(record, stream_arn)).collect()
     }
 
     fn wants(&self, record: &Record) -> bool {
