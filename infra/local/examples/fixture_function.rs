@@ -10,6 +10,7 @@ use std::process::exit;
 use reqwest::{Client, Response};
 use serde_json::{Value, json};
 
+#[expect(clippy::disallowed_methods, reason = "a fixture has no configuration of its own")]
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let base = format!("{}/2018-06-01/runtime", std::env::var("AWS_LAMBDA_RUNTIME_API")?);

@@ -152,7 +152,6 @@ fn refusal(path: PathBuf, error: DynoxideError) -> DatabaseError {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
 

@@ -91,6 +91,7 @@ pub enum GatewayError {
 /// A gateway that runs.
 pub struct Gateway {
     url: String,
+    provider_url: String,
     control_token: String,
     lambda: Lambda,
     ledger: Dynamo,
@@ -126,7 +127,8 @@ impl Gateway {
 
         let (provider_listener, provider_url) = listen(0).await?;
         serve(provider_listener, provider.router(), stop.clone());
-        let environment = Environment { keys: &keys, issuer: &issuer, database: &database, provider_url };
+        let environment =
+            Environment { keys: &keys, issuer: &issuer, database: &database, provider_url: &provider_url };
         let variables = environment.variables()?;
         let contracts = contracts(&options.functions).await?;
         let lambda =
@@ -142,7 +144,20 @@ impl Gateway {
 
         let streams = streams(&options.functions, &database, &lambda);
         let schedules = schedules(&options.functions, options.sweep, &lambda);
-        Ok(Self { url, control_token, lambda, ledger, provider, control, keys, database, streams, schedules, stop })
+        Ok(Self {
+            url,
+            provider_url,
+            control_token,
+            lambda,
+            ledger,
+            provider,
+            control,
+            keys,
+            database,
+            streams,
+            schedules,
+            stop,
+        })
     }
 
     /// Where it listens, such as `http://127.0.0.1:8700`.
@@ -155,6 +170,12 @@ impl Gateway {
     #[must_use]
     pub fn mcp_url(&self) -> String {
         format!("{}{}", self.url, mcp::PATH)
+    }
+
+    /// What the provider has done, as JSON for people.
+    #[must_use]
+    pub fn provider_url(&self) -> String {
+        format!("{}/_countersign/refunds", self.provider_url)
     }
 
     /// What the control routes want to see.
@@ -232,7 +253,7 @@ struct Environment<'a> {
     keys: &'a Keys,
     issuer: &'a Issuer,
     database: &'a Database,
-    provider_url: String,
+    provider_url: &'a str,
 }
 
 impl Environment<'_> {
@@ -249,7 +270,7 @@ impl Environment<'_> {
             ("COUNTERSIGN_ISSUER", self.issuer.url().to_owned()),
             ("COUNTERSIGN_AUDIENCE", AUDIENCE.to_owned()),
             ("COUNTERSIGN_ISSUER_KEYS", self.issuer.jwks().to_string()),
-            ("COUNTERSIGN_PROVIDER_URL", self.provider_url.clone()),
+            ("COUNTERSIGN_PROVIDER_URL", self.provider_url.to_owned()),
             ("COUNTERSIGN_PROVIDER_KEY", PROVIDER_KEY.to_owned()),
         ];
         Ok(variables.map(|(name, value)| (name.to_owned(), value)).to_vec())
@@ -262,10 +283,13 @@ fn with_timeout(variables: &[(String, String)], function: &Function) -> Vec<(Str
 }
 
 async fn listen(port: u16) -> Result<(TcpListener, String), GatewayError> {
-    let listener = TcpListener::bind(("127.0.0.1", port)).await.map_err(|error| match error.kind() {
-        std::io::ErrorKind::AddrInUse => GatewayError::PortInUse(port),
-        _ => GatewayError::Listen(error),
+    let listener = TcpListener::bind(("127.0.0.1", port)).await.map_err(|error| {
+        if error.kind() == std::io::ErrorKind::AddrInUse {
+            return GatewayError::PortInUse(port);
+        }
+        GatewayError::Listen(error)
     })?;
+
     let address = listener.local_addr().map_err(GatewayError::Listen)?;
     Ok((listener, format!("http://{address}")))
 }

@@ -2,8 +2,12 @@
 
 pub mod approvals;
 pub mod binaries;
+pub mod cli;
+pub mod client;
 pub mod control;
 pub mod database;
+pub mod demo;
+pub mod folder;
 pub mod gateway;
 pub mod issuer;
 pub mod keys;

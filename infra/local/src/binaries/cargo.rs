@@ -109,7 +109,6 @@ fn output_folder(exe: &Path) -> Option<PathBuf> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
 

@@ -62,16 +62,19 @@ fn check(table: &Table) -> Result<(), String> {
     if let Some(name) = table.env.iter().find(|name| !name.starts_with("COUNTERSIGN_")) {
         return Err(format!("`env` holds `{name}`; only names that begin with `COUNTERSIGN_` are declared"));
     }
-    match (table.trigger == Trigger::Schedule, table.schedule_s) {
-        (true, None) => Err("`trigger = \"schedule\"` needs `schedule_s`, the seconds between two runs".to_owned()),
-        (true, Some(0)) => Err("`schedule_s` is 0; give the seconds between two runs".to_owned()),
-        (false, Some(_)) => Err("`schedule_s` needs `trigger = \"schedule\"`".to_owned()),
-        (true, Some(_)) | (false, None) => Ok(()),
+    // A stream's worker may have a schedule beside it, to sweep up what the stream lost.
+    let takes_schedule = matches!(table.trigger, Trigger::Schedule | Trigger::Stream);
+    match table.schedule_s {
+        None if table.trigger == Trigger::Schedule => {
+            Err("`trigger = \"schedule\"` needs `schedule_s`, the seconds between two runs".to_owned())
+        }
+        Some(0) => Err("`schedule_s` is 0; give the seconds between two runs".to_owned()),
+        Some(_) if !takes_schedule => Err("`schedule_s` is for the triggers `schedule` and `stream`".to_owned()),
+        Some(_) | None => Ok(()),
     }
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
     use serde_json::json;

@@ -1,5 +1,6 @@
 //! One call: what a process is given, and how the two sides of it are joined.
 
+use countersign::clock::wall_clock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -48,7 +49,7 @@ pub(super) struct Offer {
 fn request_id() -> String {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     let number = NEXT.fetch_add(1, Ordering::Relaxed) & 0xffff_ffff_ffff;
-    let millis = epoch_millis(SystemTime::now());
+    let millis = epoch_millis(wall_clock());
     let (high, low) = ((millis >> 16) & 0xffff_ffff, millis & 0xffff);
     format!("{high:08x}-{low:04x}-7000-8000-{number:012x}")
 }

@@ -2,8 +2,8 @@
 //!
 //! <https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html>
 
+use countersign::clock::wall_clock;
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use axum::body::Body;
 use axum::extract::{Path, State};
@@ -57,7 +57,7 @@ async fn next(State(links): State<Arc<Links>>, Path(token): Path<String>) -> Res
 }
 
 fn invocation(Taken { call, timeout, function }: Taken) -> Response {
-    let now = SystemTime::now();
+    let now = wall_clock();
     let arn = format!("arn:aws:lambda:{REGION}:{ACCOUNT}:function:{function}");
     let seconds = epoch_millis(now) / 1000;
     let trace = format!("Root=1-{seconds:08x}-{};Sampled=0", call.id.replace('-', "").get(..24).unwrap_or_default());

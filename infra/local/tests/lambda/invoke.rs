@@ -1,8 +1,9 @@
 //! The Lambda stand-in, seen by a function and by its caller: processes, limits, errors, headers.
 
+use countersign::clock::wall_clock;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, UNIX_EPOCH};
 
 use bytes::Bytes;
 use futures::future::join_all;
@@ -181,9 +182,9 @@ async fn the_limits_are_exact_and_a_too_large_answer_costs_no_process() {
 async fn the_deadline_is_the_timeout_from_when_the_call_is_taken() {
     let lambda = patient().await;
     for _temperature in ["cold", "warm"] {
-        let before = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis();
+        let before = wall_clock().duration_since(UNIX_EPOCH).unwrap().as_millis();
         let echoed = echo(&lambda).await;
-        let after = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis();
+        let after = wall_clock().duration_since(UNIX_EPOCH).unwrap().as_millis();
         let deadline: u128 = echoed["headers"]["lambda-runtime-deadline-ms"].as_str().unwrap().parse().unwrap();
         assert!((before + 60_000..=after + 60_000).contains(&deadline), "{before} {deadline} {after}");
     }

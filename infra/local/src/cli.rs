@@ -1,0 +1,112 @@
+//! The command line: `cargo local`.
+
+mod build;
+mod remote;
+mod serve;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::{demo, folder};
+
+/// The whole system on one machine: MCP gateway, functions, database, payment provider, issuer.
+#[derive(Debug, Parser)]
+#[command(name = "cargo local", bin_name = "cargo local", version)]
+struct Cli {
+    #[command(flatten)]
+    serve: Serve,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+/// What to serve from.
+#[derive(Debug, Args)]
+pub(crate) struct Serve {
+    /// The port of the MCP endpoint; 0 for any free one.
+    #[arg(long, default_value_t = 8700)]
+    port: u16,
+    /// Keep nothing; subcommands cannot reach such a gateway.
+    #[arg(long)]
+    memory: bool,
+    /// Where data, keys and the note for the subcommands are kept.
+    #[arg(long, default_value = ".countersign", global = true)]
+    folder: PathBuf,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Serve until Ctrl-C (this is what happens without a command).
+    Serve,
+    /// Watch a refund go from prompt to settled, on a gateway of its own.
+    Demo {
+        /// One JSON object a step.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print an access token for a persona.
+    Token {
+        /// Such as acme-agent.
+        persona: String,
+    },
+    /// Approve a proposal as a person.
+    Approve(Decide),
+    /// Reject a proposal as a person.
+    Reject(Decide),
+    /// Take an approval back, as long as nothing was sent.
+    Revoke(Decide),
+}
+
+/// Who decides about what.
+#[derive(Debug, Args)]
+pub(crate) struct Decide {
+    /// The proposal_id that prepare_refund returned.
+    proposal: String,
+    /// The persona who decides, such as acme-approver.
+    #[arg(long = "as")]
+    persona: String,
+    /// Do not ask.
+    #[arg(long)]
+    yes: bool,
+}
+
+/// Anything that ends a command; its text says what to do.
+pub(crate) type Stop = Box<dyn std::error::Error + Send + Sync>;
+
+/// Runs the command that the process was started with.
+pub async fn run() -> ExitCode {
+    let Cli { serve, command } = Cli::parse();
+    let folder = serve.folder.clone();
+    let ran = match command {
+        None | Some(Command::Serve) => serve::serve(serve).await.map(|()| ExitCode::SUCCESS),
+        Some(Command::Demo { json }) => demonstrate(json).await,
+        Some(Command::Token { persona }) => remote::token(&folder, &persona).await,
+        Some(Command::Approve(decide)) => remote::decide(&folder, &decide, "approve").await,
+        Some(Command::Reject(decide)) => remote::decide(&folder, &decide, "reject").await,
+        Some(Command::Revoke(decide)) => remote::decide(&folder, &decide, "revoke").await,
+    };
+    ran.unwrap_or_else(|stop| {
+        tell(&format!("error: {stop}"));
+        ExitCode::FAILURE
+    })
+}
+
+async fn demonstrate(json: bool) -> Result<ExitCode, Stop> {
+    let functions = build::functions().await?;
+    Ok(if demo::run(functions, json).await? { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// What the command was asked for, on standard output.
+#[expect(clippy::print_stdout, reason = "the command's answer")]
+pub(crate) fn say(text: &str) {
+    println!("{text}");
+}
+
+/// What a person should know beside it, on standard error.
+#[expect(clippy::print_stderr, reason = "progress and errors")]
+pub(crate) fn tell(text: &str) {
+    eprintln!("{text}");
+}
+
+pub(crate) use folder::Folder;

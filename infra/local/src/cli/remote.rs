@@ -1,0 +1,106 @@
+//! The subcommands that speak to the gateway that runs, never to its file.
+
+use std::io::{BufRead as _, IsTerminal as _, Write as _};
+use std::path::Path;
+use std::process::ExitCode;
+
+use reqwest::{Method, RequestBuilder};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use crate::approvals::Shown;
+use crate::control::{As, Decision, HEADER};
+use crate::folder::{FolderError, Run, running};
+
+use super::{Decide, Stop, say, tell};
+
+/// Prints an access token.
+pub(super) async fn token(folder: &Path, persona: &str) -> Result<ExitCode, Stop> {
+    let remote = Remote::of(folder)?;
+    let by = As { persona: persona.to_owned() };
+    let answer: Value = remote.send(remote.request(Method::POST, "tokens").json(&by)).await?;
+    say(answer.get("token").and_then(Value::as_str).unwrap_or_default());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Shows a proposal, asks, and decides.
+pub(super) async fn decide(folder: &Path, decide: &Decide, verb: &str) -> Result<ExitCode, Stop> {
+    let remote = Remote::of(folder)?;
+    let path = format!("proposals/{}", decide.proposal);
+    let by = As { persona: decide.persona.clone() };
+    let shown: Shown = remote.send(remote.request(Method::GET, &path).query(&by)).await?;
+    show(&shown);
+    if !decide.yes && !agreed(verb, &decide.persona)? {
+        tell("nothing was changed");
+        return Ok(ExitCode::FAILURE);
+    }
+    let body = match verb {
+        "revoke" => serde_json::to_value(by)?,
+        _ => serde_json::to_value(Decision { persona: decide.persona.clone(), digest: shown.digest })?,
+    };
+    let _: Value = remote.send(remote.request(Method::POST, &format!("{path}/{verb}")).json(&body)).await?;
+    let done = match verb {
+        "approve" => "approved; the agent can submit it now, within 15 minutes",
+        "reject" => "rejected; it cannot be submitted",
+        _ => "revoked; what was not sent yet will not be",
+    };
+    say(&format!("{}: {done}", decide.proposal));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show(shown: &Shown) {
+    let width = shown.lines.iter().map(|(label, _)| label.len()).max().unwrap_or_default();
+    let mut text = format!("proposal {}\n", shown.proposal_id);
+    for (label, line) in &shown.lines {
+        text.push_str(&format!("  {label:width$}  {line}\n"));
+    }
+    text.push_str(&format!("  {:width$}  {}", "digest", shown.digest));
+    tell(&text);
+}
+
+/// Asks a person. Where nobody can be asked, nobody has agreed.
+fn agreed(verb: &str, persona: &str) -> Result<bool, Stop> {
+    let input = std::io::stdin();
+    if !input.is_terminal() {
+        return Err("nobody can be asked here; say --yes if a person has decided".into());
+    }
+    let mut err = std::io::stderr();
+    write!(err, "{verb} this as {persona}? Type yes: ")?;
+    err.flush()?;
+    let mut line = String::new();
+    input.lock().read_line(&mut line)?;
+    Ok(line.trim() == "yes")
+}
+
+struct Remote {
+    run: Run,
+    folder: std::path::PathBuf,
+    client: reqwest::Client,
+}
+
+impl Remote {
+    fn of(folder: &Path) -> Result<Self, FolderError> {
+        Ok(Self { run: running(folder)?, folder: folder.to_owned(), client: reqwest::Client::new() })
+    }
+
+    fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        let url = format!("{}/control/{path}", self.run.url);
+        self.client.request(method, url).header(HEADER, &self.run.control_token)
+    }
+
+    async fn send<T: DeserializeOwned>(&self, request: RequestBuilder) -> Result<T, Stop> {
+        let sent = request.send().await;
+        let response = sent.map_err(|_| FolderError::NotRunning(self.folder.clone()))?;
+        let accepted = response.status().is_success();
+        let body = response.bytes().await?;
+        if accepted {
+            return Ok(serde_json::from_slice(&body)?);
+        }
+        let refused: Value = serde_json::from_slice(&body).unwrap_or_else(|_| json!(String::from_utf8_lossy(&body)));
+        let said = |name| refused.pointer(name).and_then(Value::as_str);
+        Err(match (said("/error/code"), said("/error/message"), said("/error/next_step")) {
+            (Some(code), Some(message), Some(next)) => format!("{code}: {message}; {next}").into(),
+            _ => refused.to_string().into(),
+        })
+    }
+}

@@ -1,0 +1,86 @@
+//! `cargo local`: serves until Ctrl-C, and says how to connect.
+
+use std::io::Write as _;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::binaries::Trigger;
+use crate::folder::Run;
+use crate::gateway::{Gateway, Options};
+use crate::lambda::LogSink;
+
+use super::{Folder, Serve, Stop, build, say, tell};
+
+pub(super) async fn serve(serve: Serve) -> Result<(), Stop> {
+    tracing_subscriber::fmt().with_writer(std::io::stderr).with_max_level(tracing::Level::WARN).init();
+    let folder = if serve.memory { None } else { Some(Folder::take(&serve.folder)?) };
+    let functions = build::functions().await?;
+    let tools: Vec<String> = functions
+        .iter()
+        .filter(|function| function.trigger == Trigger::Tool)
+        .map(|function| function.name.clone())
+        .collect();
+    let options = Options {
+        functions,
+        folder: folder.as_ref().map(|folder| folder.path().to_owned()),
+        port: serve.port,
+        log: log(folder.as_ref())?,
+        sweep: None,
+    };
+    let gateway = Gateway::start(options).await?;
+    if let Some(folder) = &folder {
+        let (url, control_token) = (gateway.url().to_owned(), gateway.control_token().to_owned());
+        folder.note(&Run { pid: std::process::id(), url, control_token })?;
+    }
+    say(&welcome(&gateway, &tools, folder.as_ref()));
+    let stopped = stop_signal().await;
+    tell("stopping");
+    gateway.shutdown().await;
+    stopped
+}
+
+/// Waits for Ctrl-C, or for the signal with which a supervisor stops a service.
+async fn stop_signal() -> Result<(), Stop> {
+    let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
+    tokio::select! {
+        stopped = tokio::signal::ctrl_c() => Ok(stopped?),
+        _ = terminate.recv() => Ok(()),
+    }
+}
+
+/// The functions' lines go to a file beside the data, or to standard error.
+fn log(folder: Option<&Folder>) -> Result<LogSink, Stop> {
+    let Some(folder) = folder else {
+        return Ok(Arc::new(|function: &str, line: &str| tell(&format!("{function}: {line}"))));
+    };
+    let file = Mutex::new(folder.log()?);
+    Ok(Arc::new(move |function: &str, line: &str| {
+        let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
+        // A log that cannot be written is no reason to stop.
+        let _ = writeln!(file, "{function}: {line}");
+    }))
+}
+
+fn welcome(gateway: &Gateway, tools: &[String], folder: Option<&Folder>) -> String {
+    let endpoint = gateway.mcp_url();
+    let tools = tools.join(", ");
+    let kept = folder.map_or_else(
+        || "nothing is kept (--memory)".to_owned(),
+        |folder| format!("{0}  (log: {0}/functions.log)", folder.path().display()),
+    );
+    format!(
+        "countersign local gateway\n\
+         \x20 MCP endpoint  {endpoint}  (Streamable HTTP, bearer token)\n\
+         \x20 tools         {tools}\n\
+         \x20 refunds       {provider}  (what the payment provider has done)\n\
+         \x20 data          {kept}\n\n\
+         A token for an agent, good for eight hours:\n\
+         \x20 cargo local token acme-agent\n\n\
+         Connect, for example with the MCP Inspector:\n\
+         \x20 npx @modelcontextprotocol/inspector --cli {endpoint} --transport http \\\n\
+         \x20   --header \"Authorization: Bearer $(cargo local token acme-agent)\" --method tools/list\n\n\
+         Approve what an agent has prepared, as a person:\n\
+         \x20 cargo local approve PROPOSAL_ID --as acme-approver\n\n\
+         Ctrl-C stops everything.",
+        provider = gateway.provider_url(),
+    )
+}
