@@ -85,6 +85,9 @@ pub enum BuildError {
     /// A package declares a function, and no binary of its name.
     #[error("package `{0}` declares a function; give it a `[[bin]]` of the same name")]
     NoBinary(String),
+    /// A tool does not say what it is.
+    #[error("`{0} --contract` did not print a contract; build it again")]
+    Contract(String),
 }
 
 /// Builds every function of the workspace and returns them in order of their names.
@@ -97,6 +100,17 @@ pub enum BuildError {
 pub async fn build(progress: impl FnMut(Progress)) -> Result<Vec<Function>, BuildError> {
     static BUILT: OnceCell<Vec<Function>> = OnceCell::const_new();
     BUILT.get_or_try_init(|| build_now(progress)).await.cloned()
+}
+
+/// What a tool's binary prints for `--contract`: the text that `tool-definitions/` holds.
+///
+/// # Errors
+/// When the binary cannot be run, or prints no text.
+pub async fn contract(function: &Function) -> Result<String, BuildError> {
+    let failed = || BuildError::Contract(function.name.clone());
+    let printed =
+        tokio::process::Command::new(&function.path).arg("--contract").output().await.map_err(|_| failed())?;
+    String::from_utf8(printed.stdout).ok().filter(|_| printed.status.success()).ok_or_else(failed)
 }
 
 async fn build_now(mut progress: impl FnMut(Progress)) -> Result<Vec<Function>, BuildError> {

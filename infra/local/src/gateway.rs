@@ -14,12 +14,11 @@ use countersign::keys::KeySet;
 use countersign::ledger::{Dynamo, TableNames, create_tables};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::approvals::Approvals;
-use crate::binaries::{Function, Trigger};
+use crate::binaries::{self, BuildError, Function, Trigger};
 use crate::control::{self, Control};
 use crate::database::{Database, DatabaseError, Storage};
 use crate::issuer::{Issuer, IssuerError, Persona};
@@ -81,8 +80,8 @@ pub enum GatewayError {
     #[error(transparent)]
     Lambda(#[from] StartError),
     /// A tool does not say what it is.
-    #[error("`{0} --contract` did not print a contract; build it again")]
-    Contract(String),
+    #[error(transparent)]
+    Contract(#[from] BuildError),
     /// A tool's contract cannot be listed.
     #[error(transparent)]
     Catalog(#[from] CatalogError),
@@ -307,9 +306,8 @@ fn serve(listener: TcpListener, router: Router, stop: CancellationToken) {
 async fn contracts(functions: &[Function]) -> Result<Vec<ListedTool>, GatewayError> {
     let tools = functions.iter().filter(|function| function.trigger == Trigger::Tool);
     futures::future::try_join_all(tools.map(async |function| {
-        let failed = || GatewayError::Contract(function.name.clone());
-        let printed = tokio::process::Command::new(&function.path).arg("--contract").output().await;
-        let contract: Value = serde_json::from_slice(&printed.map_err(|_| failed())?.stdout).map_err(|_| failed())?;
+        let text = binaries::contract(function).await?;
+        let contract = serde_json::from_str(&text).map_err(|_| BuildError::Contract(function.name.clone()))?;
         Ok(ListedTool { target: countersign::tool::target(&function.name), contract })
     }))
     .await

@@ -82,7 +82,9 @@ fn schema<T: JsonSchema>(settings: SchemaSettings) -> Value {
     });
     let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
     if let Value::Object(root) = &mut schema {
+        // What the whole is for, the tool's own description says.
         root.remove("title");
+        root.remove("description");
     }
     finish(&mut schema);
     schema

@@ -60,10 +60,10 @@ fn accepted(body: &[u8], request: &Request) -> Sent {
         return Sent::Unknown("the provider answered about another refund".to_owned());
     }
     match refund.status.as_deref() {
-        Some("succeeded") => Sent::Happened(refund.id),
-        Some("failed" | "canceled") => Sent::Refused(refund.failure_reason.unwrap_or_else(|| "failed".to_owned())),
+        Some("succeeded") => Sent::Happened(word(&refund.id)),
+        Some("failed" | "canceled") => Sent::Refused(word(refund.failure_reason.as_deref().unwrap_or("failed"))),
         // `pending`, `requires_action`, and whatever comes next.
-        Some(_) | None => Sent::Accepted(refund.id),
+        Some(_) | None => Sent::Accepted(word(&refund.id)),
     }
 }
 
@@ -71,7 +71,7 @@ fn refused(body: &[u8], attempt: i64) -> Sent {
     let Ok(ErrorBody { error }) = serde_json::from_slice(body) else {
         return Sent::Unknown("the provider's refusal cannot be read".to_owned());
     };
-    let what = error.code.or(error.param).unwrap_or_else(|| error.r#type.clone());
+    let what = word(error.code.or(error.param).as_ref().unwrap_or(&error.r#type));
     match (error.r#type.as_str(), what.as_str()) {
         // Something else was sent under this key before.
         ("idempotency_error", _) => Sent::Unknown("the key was used for another request".to_owned()),
@@ -80,6 +80,11 @@ fn refused(body: &[u8], attempt: i64) -> Sent {
         ("invalid_request_error" | "card_error", _) => Sent::Refused(what),
         _ => Sent::Unknown(what),
     }
+}
+
+/// A word of the provider's, short and plain enough to be kept and shown to an agent.
+fn word(text: &str) -> String {
+    text.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').take(64).collect()
 }
 
 #[cfg(test)]

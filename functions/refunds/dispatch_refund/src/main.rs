@@ -12,7 +12,7 @@ async fn main() -> Result<(), Error> {
     countersign::host::start_log();
     let config = Config::from_environment();
     let worker = DispatchRefund { ledger: config.ledger()?, provider: Stripe::from_config(&config)? };
-    worker.ledger.warm().await?;
+    worker.ledger.warm().await;
     let worker = &worker;
     run(service_fn(move |event: LambdaEvent<_>| worker.take(event.payload))).await
 }

@@ -11,7 +11,7 @@ use get_order_summary::GetOrderSummary;
 async fn main() -> ExitCode {
     host::serve(async |config| {
         let ledger = config.ledger()?;
-        ledger.warm().await?;
+        ledger.warm().await;
         Ok(GetOrderSummary { ledger })
     })
     .await

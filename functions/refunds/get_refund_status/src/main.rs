@@ -11,7 +11,7 @@ use get_refund_status::GetRefundStatus;
 async fn main() -> ExitCode {
     host::serve(async |config| {
         let ledger = config.ledger()?;
-        ledger.warm().await?;
+        ledger.warm().await;
         Ok(GetRefundStatus { ledger })
     })
     .await

@@ -11,7 +11,7 @@ use prepare_refund::PrepareRefund;
 async fn main() -> ExitCode {
     host::serve(async |config| {
         let ledger = config.ledger()?;
-        ledger.warm().await?;
+        ledger.warm().await;
         Ok(PrepareRefund { ledger })
     })
     .await

@@ -11,7 +11,7 @@ use submit_refund::SubmitRefund;
 async fn main() -> ExitCode {
     host::serve(async |config| {
         let (ledger, consent_keys) = (config.ledger()?, config.key_set("COUNTERSIGN_CONSENT_KEYS")?);
-        ledger.warm().await?;
+        ledger.warm().await;
         Ok(SubmitRefund { ledger, consent_keys })
     })
     .await

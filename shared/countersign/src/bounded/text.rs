@@ -86,11 +86,12 @@ impl Grammar {
     #[must_use]
     pub fn schema(&self) -> Schema {
         let Self { prefix, min, max, alphabet } = self;
+        let times = if min == max { format!("{{{max}}}") } else { format!("{{{min},{max}}}") };
         json_schema!({
             "type": "string",
             "minLength": prefix.len() + min,
             "maxLength": prefix.len() + max,
-            "pattern": format!("^{prefix}{}{{{min},{max}}}$", alphabet.class()),
+            "pattern": format!("^{prefix}{}{times}$", alphabet.class()),
         })
     }
 }

@@ -51,14 +51,14 @@ impl Dynamo {
         Self { deadline: Some(deadline), ..self.clone() }
     }
 
-    /// Opens the connection before the first call needs it, with a read of a record that does not exist.
-    ///
-    /// # Errors
-    /// When the database does not answer.
-    pub async fn warm(&self) -> Result<(), Failure> {
+    /// Opens the connection before the first call needs it, with a read of a record that does not exist. Where that
+    /// fails the first call finds out, and can say so.
+    pub async fn warm(&self) {
         let key = primary_key("warm#");
         let request = self.client.get_item().table_name(&self.tables.ledger).set_key(Some(key));
-        request.send().await.map(drop).map_err(unavailable)
+        if let Err(error) = request.send().await {
+            tracing::warn!(error = error.to_string(), "the ledger did not answer yet");
+        }
     }
 
     /// The newest records about `subject`, at most `limit`, for display alone: an index lags behind its table, so
