@@ -70,7 +70,7 @@ impl Approvals {
         let by = self.person(persona)?;
         let shown = Digest::parse(digest).map_err(|error| Failure::invalid_input("digest", error.to_string()))?;
         let id = parse(proposal)?.intent()?;
-        let decide = Decide::<Refund>::new(&by, id, shown, verdict, &self.signer, &self.keys);
+        let decide = Decide::<Refund>::new(&by, id, shown, verdict, &self.signer, &self.keys)?;
         execute(&self.ledger, &Timestamp::now, &decide).await
     }
 

@@ -44,3 +44,24 @@ pub mod private {
         keywords
     }
 }
+
+/// The JSON schema of a bounded type: its keywords, and the bounds as a sentence.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! bounded_schema {
+    ($name:ident, $bounds:expr) => {
+        impl $crate::bounded::private::schemars::JsonSchema for $name {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+            fn inline_schema() -> bool {
+                true
+            }
+            fn json_schema(
+                _: &mut $crate::bounded::private::schemars::SchemaGenerator,
+            ) -> $crate::bounded::private::schemars::Schema {
+                $crate::bounded::private::schema($bounds.schema(), $bounds.prose())
+            }
+        }
+    };
+}

@@ -9,6 +9,7 @@ use countersign::clock::Timestamp;
 use countersign::delivery::{Target, deliver};
 use countersign::failure::{Code, Failure};
 use countersign::ledger::{DUE_SHARDS, Dynamo};
+use futures::future::join_all;
 use lambda_runtime::Error;
 use refunds::Refund;
 use serde::Deserialize;
@@ -43,21 +44,25 @@ impl DispatchRefund {
         }
     }
 
-    /// Handles records in order. The first that cannot be handled now ends the batch: Lambda begins again with it
+    /// Handles all records at once: they are independent, and none is to wait for another's provider. Lambda begins again
+    /// with the first that could not be handled now, and those after it find their work done
     /// (<https://docs.aws.amazon.com/lambda/latest/dg/services-ddb-batchfailurereporting.html>).
     async fn batch(&self, records: Vec<Value>) -> DynamoDbEventResponse {
+        let handled = join_all(records.into_iter().map(|record| self.record(record))).await;
         let mut response = DynamoDbEventResponse::default();
-        for record in records {
-            let sequence = sequence_number(&record);
-            let Some(target) = target(record) else { continue };
-            if self.deliver(&target).await.is_err() {
-                let mut failed = DynamoDbBatchItemFailure::default();
-                failed.item_identifier = sequence;
-                response.batch_item_failures.push(failed);
-                break;
-            }
+        if let Some(sequence) = handled.into_iter().find_map(Result::err) {
+            let mut failed = DynamoDbBatchItemFailure::default();
+            failed.item_identifier = sequence;
+            response.batch_item_failures.push(failed);
         }
         response
+    }
+
+    /// Handles one record; its sequence number, where it has to come again.
+    async fn record(&self, record: Value) -> Result<(), Option<String>> {
+        let sequence = sequence_number(&record);
+        let Some(target) = target(record) else { return Ok(()) };
+        self.deliver(&target).await.map_err(|_| sequence)
     }
 
     /// Handles what is due, shard by shard. One that fails is left to the next sweep.

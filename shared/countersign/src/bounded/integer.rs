@@ -81,18 +81,6 @@ macro_rules! integer {
             }
         }
 
-        impl $crate::bounded::private::schemars::JsonSchema for $name {
-            fn schema_name() -> std::borrow::Cow<'static, str> {
-                stringify!($name).into()
-            }
-            fn inline_schema() -> bool {
-                true
-            }
-            fn json_schema(
-                _: &mut $crate::bounded::private::schemars::SchemaGenerator,
-            ) -> $crate::bounded::private::schemars::Schema {
-                $crate::bounded::private::schema(Self::RANGE.schema(), Self::RANGE.prose())
-            }
-        }
+        $crate::bounded_schema!($name, Self::RANGE);
     };
 }

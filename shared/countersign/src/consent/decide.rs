@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::time::Duration;
 
 use super::{Authority, Consent, Statement, Verdict, key};
-use crate::bounded::IntentId;
+use crate::bounded::{IntentId, Nonce};
 use crate::caller::Caller;
 use crate::change::{Change, Guard, Snapshot, Step};
 use crate::clock::Timestamp;
@@ -15,6 +15,7 @@ use crate::failure::{Code, Failure, Retry};
 use crate::intent::Intent;
 use crate::key::Key;
 use crate::keys::{KeySet, Signer};
+use crate::random;
 
 /// The role without which nobody decides.
 const APPROVER: &str = "approver";
@@ -36,6 +37,7 @@ pub struct Decide<'a, E> {
     verdict: Verdict,
     signer: &'a Signer,
     keys: &'a KeySet,
+    nonce: Nonce,
     effect: PhantomData<fn() -> E>,
 }
 
@@ -46,18 +48,28 @@ pub struct Decided {
     pub statement: Statement,
 }
 
+/// Whether a decision can still be written.
+enum Room {
+    /// It can, under this guard.
+    For(Guard),
+    /// It was written already.
+    Taken(Decided),
+}
+
 impl<'a, E: Effect> Decide<'a, E> {
     /// `by` decides about the intent as it was `shown`.
-    #[must_use]
-    pub const fn new(
+    ///
+    /// # Errors
+    /// When the operating system has no randomness to give.
+    pub fn new(
         by: &'a Approver,
         intent: IntentId,
         shown: Digest,
         verdict: Verdict,
         signer: &'a Signer,
         keys: &'a KeySet,
-    ) -> Self {
-        Self { by, intent, shown, verdict, signer, keys, effect: PhantomData }
+    ) -> Result<Self, Failure> {
+        Ok(Self { by, intent, shown, verdict, signer, keys, nonce: random::nonce()?, effect: PhantomData })
     }
 
     fn consent(&self) -> Key {
@@ -107,16 +119,20 @@ impl<'a, E: Effect> Decide<'a, E> {
         }
     }
 
-    /// What stands in the way of writing: nothing, or an earlier approval of exactly this intent that lapsed unused.
-    fn room(&self, intent: &Intent<E>, seen: &Snapshot, now: Timestamp) -> Result<Guard, Failure> {
-        let Some(item) = seen.item(&self.consent()) else { return Ok(Guard::Absent) };
+    /// What this decision takes the place of: nothing, or an earlier approval of exactly this intent that lapsed unused.
+    fn room(&self, intent: &Intent<E>, seen: &Snapshot, now: Timestamp) -> Result<Room, Failure> {
+        let Some(item) = seen.item(&self.consent()) else { return Ok(Room::For(Guard::Absent)) };
         let earlier = Consent::read(item, self.keys).map_err(|forged| super::mismatch::<E>().because(forged))?;
+        if item.text("nonce") == Ok(self.nonce.as_str()) {
+            // This very decision, which the SDK wrote twice.
+            return Ok(Room::Taken(Decided { statement: earlier.statement }));
+        }
         let lapsed = earlier.statement.kind == Verdict::Approval
             && earlier.statement.expires_at <= now.seconds()
             && earlier.statement.about(&intent.digest)
             && !earlier.revoked;
         if lapsed {
-            return Ok(Guard::Is("statement", earlier.token.into()));
+            return Ok(Room::For(Guard::Is("statement", earlier.token.into())));
         }
         Err(already(&format!("this was decided before: {}", earlier.statement.kind)))
     }
@@ -132,7 +148,10 @@ impl<E: Effect> Command for Decide<'_, E> {
     fn decide(&self, seen: &Snapshot, now: Timestamp) -> Result<Decision<Decided>, Failure> {
         let intent = self.intent(seen, now)?;
         self.authorize(&intent, seen)?;
-        let room = self.room(&intent, seen, now)?;
+        let room = match self.room(&intent, seen, now)? {
+            Room::For(guard) => guard,
+            Room::Taken(decided) => return Ok(Decision::Answer(decided)),
+        };
         if self.verdict == Verdict::Approval {
             let missing = seen.missing([&intent.effect.subject(&intent.tenant)]);
             if !missing.is_empty() {
@@ -151,7 +170,7 @@ impl<E: Effect> Command for Decide<'_, E> {
             decided_at: now.seconds(),
             expires_at: (now + LIFETIME).min(intent.expires_at).seconds(),
         };
-        let item = statement.sign(self.signer).map_err(Failure::internal)?;
+        let item = statement.sign(self.signer).map_err(Failure::internal)?.with("nonce", self.nonce.as_str());
         let change = Change(vec![Step::put(self.consent(), item).when(room)]);
         Ok(Decision::Commit(change, Decided { statement }))
     }
