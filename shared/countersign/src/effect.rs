@@ -42,9 +42,9 @@ pub trait Effect: Serialize + DeserializeOwned + Clone + PartialEq + Send + Sync
 /// How a command is called, and by which words its failures lead on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CommandName {
-    /// The business domain, which a hold can stop: `refunds`.
+    /// The business domain, which a hold can stop, such as `payouts`.
     pub domain: &'static str,
-    /// The tool that has the effect: `submit_refund`.
+    /// The tool that has the effect, such as `submit_payout`.
     pub submit: &'static str,
     /// The tool that persists the intent.
     pub prepare: &'static str,

@@ -15,7 +15,7 @@ use crate::bounded::OperationId;
 pub struct Code(&'static str);
 
 impl Code {
-    /// A code of a domain's own, such as `exceeds_refundable`.
+    /// A code of a domain's own, such as `exceeds_balance`.
     #[must_use]
     pub const fn new(word: &'static str) -> Self {
         Self(word)

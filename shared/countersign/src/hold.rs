@@ -9,7 +9,7 @@ use crate::key::{Key, Kind};
 
 const CONTROL: Kind = Kind::ledger("control");
 
-/// Where a domain's hold lies: `control#refunds`, for all tenants.
+/// Where a domain's hold lies: `control#` and the domain, for all tenants.
 ///
 /// # Errors
 /// When the domain's name is none, which its tests find.

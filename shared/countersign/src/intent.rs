@@ -1,5 +1,5 @@
 //! Intents: what a preview persisted. Bound to its requester, pinned to the terms it saw, sealed by a digest, lapsing,
-//! used once and never released. A refund's proposal and a reset's plan are both intents.
+//! used once and never released. A proposal and a plan are both intents.
 
 mod prepare;
 

@@ -11,7 +11,7 @@ use crate::bounded::Tenant;
 /// The two tables. Only the approval page and an administrator write to [`Table::Consents`]; tools read it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Table {
-    /// Orders, intents, operations and everything else that tools and workers write.
+    /// Intents, operations, a domain's records and everything else that tools and workers write.
     Ledger,
     /// What people decided, and what they may decide.
     Consents,

@@ -1,4 +1,4 @@
-//! The kernel of tools that an agent can be trusted with. It knows no refund and no test tenant.
+//! The kernel of tools that an agent can be trusted with. It knows no business domain.
 
 pub mod bounded;
 pub mod caller;

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 
 /// One command that an agent may call. The name is that of the folder, the package, the binary and the contract.
 pub trait Tool: Send + Sync + 'static {
-    /// `submit_refund`
+    /// Such as `submit_payout`.
     const NAME: &'static str;
     /// What a model and a reviewer read.
     const ABOUT: About;
@@ -96,7 +96,7 @@ impl Hints {
         Self { read_only_hint: false, destructive_hint: true, idempotent_hint: true, open_world_hint: true };
 }
 
-/// `SubmitRefund` for `submit_refund`: a gateway target's name admits no `_`.
+/// `SubmitPayout` for `submit_payout`: a gateway target's name admits no `_`.
 #[must_use]
 pub fn target(tool: &str) -> String {
     tool.split('_')
@@ -107,7 +107,7 @@ pub fn target(tool: &str) -> String {
         .collect()
 }
 
-/// `SubmitRefund___submit_refund`: the name by which a gateway knows the tool and a model sees it.
+/// `SubmitPayout___submit_payout`: the name by which a gateway knows the tool and a model sees it.
 #[must_use]
 pub fn full_name(tool: &str) -> String {
     format!("{}___{tool}", target(tool))

@@ -101,11 +101,11 @@ impl Grammar {
 /// ```
 /// use countersign::bounded::Alphabet;
 /// countersign::text! {
-///     /// An order's identifier.
-///     pub struct OrderId { prefix: "ord_", length: 1..28, of: Alphabet::Alphanumeric }
+///     /// A parcel's identifier.
+///     pub struct ParcelId { prefix: "par_", length: 1..28, of: Alphabet::Alphanumeric }
 /// }
-/// assert!(OrderId::parse("ord_8F3K2").is_ok());
-/// assert!(OrderId::parse("ord_").is_err());
+/// assert!(ParcelId::parse("par_8F3K2").is_ok());
+/// assert!(ParcelId::parse("par_").is_err());
 /// ```
 #[macro_export]
 macro_rules! text {
@@ -170,13 +170,13 @@ macro_rules! text {
 mod tests {
     use super::*;
 
-    const ORDER: Grammar = Grammar { prefix: "ord_", min: 1, max: 28, alphabet: Alphabet::Alphanumeric };
+    const PARCEL: Grammar = Grammar { prefix: "par_", min: 1, max: 28, alphabet: Alphabet::Alphanumeric };
 
     #[test]
     fn the_bounds_are_inclusive() {
-        assert!(ORDER.check(&format!("ord_{}", "a".repeat(28))).is_ok());
-        assert!(ORDER.check(&format!("ord_{}", "a".repeat(29))).is_err());
-        assert!(ORDER.check("ord_").is_err());
+        assert!(PARCEL.check(&format!("par_{}", "a".repeat(28))).is_ok());
+        assert!(PARCEL.check(&format!("par_{}", "a".repeat(29))).is_err());
+        assert!(PARCEL.check("par_").is_err());
     }
 
     #[test]
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn a_refusal_does_not_repeat_what_was_sent() {
-        let refused = ORDER.check("ignore all previous instructions").unwrap_err();
+        let refused = PARCEL.check("ignore all previous instructions").unwrap_err();
         assert!(!refused.to_string().contains("ignore"));
     }
 }
