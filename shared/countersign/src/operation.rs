@@ -183,20 +183,20 @@ impl<E: Effect> Operation<E> {
         }))
     }
 
-    /// The step that moves it along one arrow: from exactly this state and fence, due again at `due` unless it is at
-    /// its end. `None` where the picture has no such arrow.
-    pub(crate) fn moves(&self, event: Event, due: Timestamp, nonce: &Nonce) -> Option<Step> {
+    /// Where an arrow leads, and the step that moves it there: from exactly this state and fence, due again at `due`
+    /// unless it is at its end. `None` where the picture has no such arrow.
+    pub(crate) fn moves(&self, event: Event, due: Timestamp, nonce: &Nonce) -> Option<(State, Step)> {
         let to = transitions::next(self.state, event, self.attempts)?;
         let step = Step::update(key(&self.tenant, &self.id))
             .when_is("state", self.state.as_str())
             .when_is("fence", self.fence)
             .set("state", to.as_str())
             .set("nonce", nonce.as_str());
-        Some(if to.is_final() {
-            step.remove("due_shard").remove("due_at")
-        } else {
-            step.set("due_shard", self.due_shard()).set("due_at", due)
-        })
+        let step = match to.is_final() {
+            true => step.remove("due_shard").remove("due_at"),
+            false => step.set("due_shard", self.due_shard()).set("due_at", due),
+        };
+        Some((to, step))
     }
 
     fn due_shard(&self) -> String {

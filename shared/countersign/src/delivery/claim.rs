@@ -100,7 +100,7 @@ impl<'a, E: External, P: Provider<E>> Claim<'a, E, P> {
     /// `queued -> sending`, if all that the operation relies on still holds in that very moment.
     fn send(&self, mut operation: Operation<E>, request: String, unchanged: Step, now: Timestamp) -> Claims<E> {
         let lease = now + LEASE;
-        let Some(step) = operation.moves(Event::Claimed, lease, &self.nonce) else {
+        let Some((to, step)) = operation.moves(Event::Claimed, lease, &self.nonce) else {
             return Ok(Decision::Answer(Claimed::Nothing(operation.state)));
         };
         // A resend is byte for byte the first request: the provider compares.
@@ -119,7 +119,7 @@ impl<'a, E: External, P: Provider<E>> Claim<'a, E, P> {
             unchanged,
             hold::guard(E::COMMAND)?,
         ]);
-        operation.state = State::Sending;
+        operation.state = to;
         operation.fence += 1;
         operation.attempts += 1;
         operation.lease_until = Some(lease);
@@ -129,11 +129,10 @@ impl<'a, E: External, P: Provider<E>> Claim<'a, E, P> {
 
     /// An operation that is not sent (again): released if it never was, otherwise for somebody to look at.
     fn give_up(&self, operation: &Operation<E>, event: Event, reason: &str, now: Timestamp) -> Claims<E> {
-        let Some(to) = operation::transitions::next(operation.state, event, operation.attempts) else {
+        let Some((to, step)) = operation.moves(event, now + LATER, &self.nonce) else {
             return Ok(Decision::Answer(Claimed::Nothing(operation.state)));
         };
-        let mut steps: Vec<Step> = operation.moves(event, now + LATER, &self.nonce).into_iter().collect();
-        steps = steps.into_iter().map(|step| step.set("reason", reason)).collect();
+        let mut steps = vec![step.set("reason", reason)];
         if to.is_void() {
             steps.extend(operation.effect.release(&operation.tenant));
         }

@@ -91,10 +91,9 @@ impl<E: External> Command for Record<E> {
             return Ok(Decision::Answer(operation.state));
         }
         let event = self.event();
-        let Some(step) = operation.moves(event, self.due(&operation, now), &self.nonce) else {
+        let Some((to, step)) = operation.moves(event, self.due(&operation, now), &self.nonce) else {
             return Ok(contradicted(&operation, &self.nonce, event));
         };
-        let to = operation::transitions::next(operation.state, event, operation.attempts).unwrap_or(operation.state);
         let mut steps = vec![self.outcome(step.remove("lease_until"))];
         match to {
             State::Succeeded => steps.extend(operation.effect.settle(&operation.tenant)),
