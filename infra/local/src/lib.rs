@@ -16,4 +16,5 @@ pub mod mcp;
 pub mod provider;
 pub mod schedule;
 pub mod stream;
+pub mod tap;
 pub mod world;

@@ -1,0 +1,92 @@
+//! What the tap knows of a request: who sent which operation, and what it cost.
+
+use bytes::Bytes;
+use http::StatusCode;
+use http::request::Parts;
+use serde_json::{Value, json};
+
+/// One request, and what was answered.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Seen {
+    /// Who sent it: the access key id of its signature, which is the function's name; empty where there is none.
+    pub by: String,
+    /// DynamoDB's operation, such as `TransactWriteItems`; for any other request method and path.
+    pub operation: String,
+    /// How many records it names.
+    pub items: usize,
+    /// What it read, in DynamoDB's read units.
+    pub read_units: f64,
+    /// What it wrote, in DynamoDB's write units.
+    pub write_units: f64,
+    /// The status; 0 where there was no answer.
+    pub status: u16,
+    /// The whole request, for a closer look.
+    pub body: Bytes,
+}
+
+const TARGET: &str = "x-amz-target";
+
+impl Seen {
+    pub(super) fn of(head: &Parts, body: &Bytes) -> Self {
+        let text = |name: &str| head.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let by = text("authorization").split("Credential=").nth(1).and_then(|rest| rest.split('/').next());
+        let operation = match text(TARGET).rsplit_once('.') {
+            Some((_, operation)) => operation.to_owned(),
+            None => format!("{} {}", head.method, head.uri.path()),
+        };
+        Self {
+            by: by.unwrap_or_default().to_owned(),
+            items: items(&serde_json::from_slice(body).unwrap_or_default()),
+            operation,
+            read_units: 0.0,
+            write_units: 0.0,
+            status: 0,
+            body: body.clone(),
+        }
+    }
+
+    /// Notes what came back.
+    pub(super) fn answered(&mut self, status: StatusCode, body: &[u8]) {
+        self.status = status.as_u16();
+        let answer: Value = serde_json::from_slice(body).unwrap_or_default();
+        let consumed = match answer.get("ConsumedCapacity") {
+            Some(Value::Array(tables)) => tables.clone(),
+            Some(table) => vec![table.clone()],
+            None => Vec::new(),
+        };
+        let writes =
+            self.operation.contains("Write") || self.operation.contains("Put") || self.operation.contains("Update");
+        for table in consumed {
+            let units = |name| table.get(name).and_then(Value::as_f64);
+            let all = units("CapacityUnits").unwrap_or(0.0);
+            self.write_units += units("WriteCapacityUnits").unwrap_or(if writes { all } else { 0.0 });
+            self.read_units += units("ReadCapacityUnits").unwrap_or(if writes { 0.0 } else { all });
+        }
+    }
+}
+
+/// How many records a DynamoDB request names.
+fn items(body: &Value) -> usize {
+    if let Some(steps) = body.get("TransactItems").and_then(Value::as_array) {
+        return steps.len();
+    }
+    let keys = |table: &Value| table.get("Keys").and_then(Value::as_array).map_or(0, Vec::len);
+    match body.get("RequestItems").and_then(Value::as_object) {
+        Some(tables) => tables.values().map(keys).sum(),
+        None => usize::from(body.get("Key").is_some() || body.get("Item").is_some()),
+    }
+}
+
+/// The same request, asked to say what it costs: the SDK does not ask, and the answer has room for it.
+pub(super) fn metered(head: &Parts, body: Bytes) -> Bytes {
+    if !head.headers.contains_key(TARGET) {
+        return body;
+    }
+    match serde_json::from_slice::<Value>(&body) {
+        Ok(Value::Object(mut members)) => {
+            members.insert("ReturnConsumedCapacity".to_owned(), json!("TOTAL"));
+            Value::Object(members).to_string().into()
+        }
+        _ => body,
+    }
+}
