@@ -101,11 +101,24 @@ impl Consent {
         &self.token
     }
 
-    /// Whether it permits exactly this intent, now.
+    /// Whether it permits exactly this intent to be submitted now.
     ///
     /// # Errors
     /// `approval_mismatch`, `approval_rejected`, `approval_revoked` or `approval_expired`.
     pub fn permits<E: Effect>(&self, intent: &Intent<E>, now: Timestamp) -> Result<(), Failure> {
+        self.stands_for(intent)?;
+        if self.statement.expires_at <= now.seconds() {
+            return Err(expired::<E>());
+        }
+        Ok(())
+    }
+
+    /// Whether it is an approval of exactly this intent that nobody took back, lapsed or not: what was submitted in time
+    /// may be sent after.
+    ///
+    /// # Errors
+    /// `approval_mismatch`, `approval_rejected` or `approval_revoked`.
+    pub fn stands_for<E: Effect>(&self, intent: &Intent<E>) -> Result<(), Failure> {
         let said = &self.statement;
         let exact = said.tenant == intent.tenant
             && said.intent_id == intent.id
@@ -120,9 +133,6 @@ impl Consent {
         }
         if self.revoked {
             return Err(revoked::<E>());
-        }
-        if said.expires_at <= now.seconds() {
-            return Err(expired::<E>());
         }
         Ok(())
     }

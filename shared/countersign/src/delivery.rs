@@ -18,6 +18,7 @@ use crate::clock::Clock;
 use crate::command::execute;
 use crate::effect::Effect;
 use crate::failure::Failure;
+use crate::keys::KeySet;
 use crate::ledger::Ledger;
 use crate::operation::State;
 
@@ -106,9 +107,10 @@ pub async fn deliver<E: External, P: Provider<E>>(
     ledger: &impl Ledger,
     clock: &impl Clock,
     provider: &P,
+    consent_keys: &KeySet,
     target: &Target,
 ) -> Result<State, Failure> {
-    let claim = Claim::<E, P>::new(target.clone(), provider)?;
+    let claim = Claim::<E, P>::new(target.clone(), provider, consent_keys)?;
     match execute(ledger, clock, &claim).await? {
         Claimed::Nothing(state) => Ok(state),
         Claimed::Ticket(ticket) => {

@@ -8,6 +8,7 @@ use aws_lambda_events::streams::{DynamoDbBatchItemFailure, DynamoDbEventResponse
 use countersign::clock::Timestamp;
 use countersign::delivery::{Target, deliver};
 use countersign::failure::{Code, Failure};
+use countersign::keys::KeySet;
 use countersign::ledger::{DUE_SHARDS, Dynamo};
 use futures::future::join_all;
 use lambda_runtime::Error;
@@ -26,6 +27,8 @@ pub(crate) struct DispatchRefund {
     pub(crate) ledger: Dynamo,
     /// Who moves the money.
     pub(crate) provider: Stripe,
+    /// Whose signatures count as a person's.
+    pub(crate) consent_keys: KeySet,
 }
 
 /// A stream's batch, or with no records a schedule's tick.
@@ -80,7 +83,8 @@ impl DispatchRefund {
 
     async fn deliver(&self, target: &Target) -> Result<(), Failure> {
         let (tenant, operation_id) = (target.tenant.as_str(), target.operation.as_str());
-        match deliver::<Refund, _>(&self.ledger, &Timestamp::now, &self.provider, target).await {
+        let Self { ledger, provider, consent_keys } = self;
+        match deliver::<Refund, _>(ledger, &Timestamp::now, provider, consent_keys, target).await {
             Ok(state) => {
                 tracing::info!(tenant, operation_id, state = state.as_str(), "delivery");
                 Ok(())

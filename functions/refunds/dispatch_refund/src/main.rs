@@ -11,7 +11,11 @@ use stripe::Stripe;
 async fn main() -> Result<(), Error> {
     countersign::host::start_log();
     let config = Config::from_environment();
-    let worker = DispatchRefund { ledger: config.ledger()?, provider: Stripe::from_config(&config)? };
+    let worker = DispatchRefund {
+        ledger: config.ledger()?,
+        provider: Stripe::from_config(&config)?,
+        consent_keys: config.key_set("COUNTERSIGN_CONSENT_KEYS")?,
+    };
     worker.ledger.warm().await;
     let worker = &worker;
     run(service_fn(move |event: LambdaEvent<_>| worker.take(event.payload))).await

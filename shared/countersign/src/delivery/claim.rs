@@ -8,11 +8,13 @@ use crate::bounded::Nonce;
 use crate::change::{Change, Guard, Snapshot, Step};
 use crate::clock::Timestamp;
 use crate::command::{Command, Decision};
-use crate::consent::{self, Authority};
+use crate::consent::{self, Authority, Consent};
 use crate::failure::Failure;
 use crate::hold;
-use crate::item::Corrupt;
+use crate::intent::Intent;
+use crate::item::{Corrupt, Item};
 use crate::key::Key;
+use crate::keys::KeySet;
 use crate::operation::transitions::Event;
 use crate::operation::{self, Operation, State};
 use crate::random;
@@ -29,6 +31,7 @@ type Claims<E> = Result<Decision<Claimed<E>>, Failure>;
 pub struct Claim<'a, E, P> {
     target: Target,
     provider: &'a P,
+    consent_keys: &'a KeySet,
     nonce: Nonce,
     effect: PhantomData<fn() -> E>,
 }
@@ -56,8 +59,8 @@ impl<'a, E: External, P: Provider<E>> Claim<'a, E, P> {
     ///
     /// # Errors
     /// When the operating system has no randomness to give.
-    pub fn new(target: Target, provider: &'a P) -> Result<Self, Failure> {
-        Ok(Self { target, provider, nonce: random::nonce()?, effect: PhantomData })
+    pub fn new(target: Target, provider: &'a P, consent_keys: &'a KeySet) -> Result<Self, Failure> {
+        Ok(Self { target, provider, consent_keys, nonce: random::nonce()?, effect: PhantomData })
     }
 
     fn key(&self) -> Key {
@@ -72,21 +75,20 @@ impl<'a, E: External, P: Provider<E>> Claim<'a, E, P> {
         if operation.execute_until <= now {
             return self.give_up(&operation, Event::Lapsed, "it was not sent in time", now);
         }
-        let [consent, authority, subject, control] = Self::relied_on(&operation)?;
-        let missing = seen.missing([&consent, &authority, &subject, &control]);
+        let [intent, consent, authority, subject, control] = Self::relied_on(&operation)?;
+        let missing = seen.missing([&intent, &consent, &authority, &subject, &control]);
         if !missing.is_empty() {
             return Ok(Decision::Need(missing));
         }
         if hold::check(E::COMMAND, seen).is_err() {
             return Ok(Decision::Answer(Claimed::Nothing(State::Queued)));
         }
-        let same_statement =
-            seen.item(&consent).is_some_and(|item| item.text("statement") == Ok(operation.approval.as_str()));
         let revoked = seen.item(&consent).is_none_or(|item| item.get("revoked_at").is_some());
         let authorized = Authority::of(seen.item(&authority), operation.effect.demand()) == Authority::Covers;
-        if revoked || !same_statement || !authorized {
+        if revoked || !authorized {
             return self.give_up(&operation, Event::Stopped, "the approval was withdrawn", now);
         }
+        self.as_approved(&operation, seen.item(&intent), seen.item(&consent))?;
         let unchanged = operation.effect.unchanged(&operation.tenant);
         if !unchanged.holds(seen.item(&subject)) {
             return self.give_up(&operation, Event::Stopped, "its subject changed", now);
@@ -95,6 +97,25 @@ impl<'a, E: External, P: Provider<E>> Claim<'a, E, P> {
             Ok(request) => self.send(operation, request, unchanged, now),
             Err(unsayable) => self.give_up(&operation, Event::Stopped, unsayable.0, now),
         }
+    }
+
+    /// Whether the operation is still, to the letter, what a person signed. Where it is not, somebody has written to the
+    /// ledger who should not have: nothing is sent and nothing released.
+    fn as_approved(
+        &self,
+        operation: &Operation<E>,
+        intent: Option<&Item>,
+        consent: Option<&Item>,
+    ) -> Result<(), Failure> {
+        let intent = intent.map(Intent::<E>::read).transpose()?.flatten();
+        let consent = consent.and_then(|item| Consent::read(item, self.consent_keys).ok());
+        let (Some(intent), Some(consent)) = (intent, consent) else { return Err(tampered()) };
+        let same = intent.effect == operation.effect
+            && intent.consumed_by.as_ref() == Some(&operation.id)
+            && consent.token() == operation.approval
+            && *consent.approver() == operation.approver
+            && consent.stands_for(&intent).is_ok();
+        if same { Ok(()) } else { Err(tampered()) }
     }
 
     /// `queued -> sending`, if all that the operation relies on still holds in that very moment.
@@ -139,10 +160,11 @@ impl<'a, E: External, P: Provider<E>> Claim<'a, E, P> {
         Ok(Decision::Commit(Change(steps), Claimed::Nothing(to)))
     }
 
-    /// The records that sending relies on: consent, authority, subject, hold.
-    fn relied_on(operation: &Operation<E>) -> Result<[Key; 4], Failure> {
+    /// The records that sending relies on: intent, consent, authority, subject, hold.
+    fn relied_on(operation: &Operation<E>) -> Result<[Key; 5], Failure> {
         let tenant = &operation.tenant;
         Ok([
+            Intent::<E>::key(tenant, &operation.intent_id),
             consent::key(tenant, &operation.intent_id),
             Authority::key(tenant, &operation.approver),
             operation.effect.subject(tenant),
@@ -183,4 +205,8 @@ impl<E: External, P: Provider<E>> Command for Claim<'_, E, P> {
             | State::NeedsOperator) => Ok(Decision::Answer(Claimed::Nothing(state))),
         }
     }
+}
+
+fn tampered() -> Failure {
+    Failure::internal("the operation is not what was approved")
 }
