@@ -4,12 +4,16 @@ mod build;
 mod remote;
 mod serve;
 
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 
 use crate::{demo, folder};
+
+/// Where a gateway keeps what it keeps, unless told otherwise.
+const DEFAULT_FOLDER: &str = ".countersign";
 
 /// The whole system on one machine: MCP gateway, functions, database, payment provider, issuer.
 #[derive(Debug, Parser)]
@@ -31,7 +35,7 @@ pub(crate) struct Serve {
     #[arg(long)]
     memory: bool,
     /// Where data, keys and the note for the subcommands are kept.
-    #[arg(long, default_value = ".countersign", global = true)]
+    #[arg(long, default_value = DEFAULT_FOLDER, global = true)]
     folder: PathBuf,
 }
 
@@ -98,15 +102,15 @@ async fn demonstrate(json: bool) -> Result<ExitCode, Stop> {
 }
 
 /// What the command was asked for, on standard output.
-#[expect(clippy::print_stdout, reason = "the command's answer")]
+///
+/// Whoever reads it may have stopped listening; that is no reason to fail.
 pub(crate) fn say(text: &str) {
-    println!("{text}");
+    let _ = writeln!(std::io::stdout(), "{text}");
 }
 
 /// What a person should know beside it, on standard error.
-#[expect(clippy::print_stderr, reason = "progress and errors")]
 pub(crate) fn tell(text: &str) {
-    eprintln!("{text}");
+    let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 pub(crate) use folder::Folder;

@@ -12,7 +12,7 @@ use axum::routing::{get, post};
 use axum::{Json, Router};
 use countersign::clock::wall_clock;
 use countersign::consent::Verdict;
-use countersign::failure::Failure;
+use countersign::failure::{Code, Failure, Retry};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -111,7 +111,7 @@ fn answer<T: Serialize>(answer: Result<T, Failure>) -> Response {
 
 fn unknown() -> Response {
     let names: Vec<_> = Persona::all().iter().map(|persona| persona.name).collect();
-    let failure =
-        Failure::invalid_input("persona", format!("there is no such persona; known are: {}", names.join(", ")));
+    let next = format!("choose one of: {}", names.join(", "));
+    let failure = Failure::new(Code::NOT_FOUND, Retry::Never, "there is no such persona", next);
     (StatusCode::NOT_FOUND, Json(failure)).into_response()
 }

@@ -34,7 +34,7 @@ pub trait External: Effect {
     fn release(&self, tenant: &Tenant) -> Vec<Step>;
 }
 
-/// What a provider of effects promises. Whether and when a lost reply can be cleared up follows from it.
+/// What a provider of effects promises: by this, whoever clears up a lost reply knows what a lookup proves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Terms {
     /// How long the same idempotency key gets the first answer again; `None` where there is no such promise.

@@ -57,7 +57,7 @@ impl Invocation {
     }
 }
 
-/// The assertion among the headers. Names differ in case alone count as one: with two different values there is none.
+/// The assertion among the headers. Names that differ in case alone count as one: with two different values there is none.
 fn assertion(headers: &str) -> Option<String> {
     let headers: Members<'_> = serde_json::from_str(headers).ok()?;
     let mut found = headers.0.iter().filter(|(name, _)| name.eq_ignore_ascii_case(HEADER));

@@ -142,6 +142,7 @@ impl<E: Effect> Command for Submit<'_, E> {
             let message = format!("the {} lapsed", noun.as_str());
             return Err(Failure::new(noun.expired(), Retry::Never, message, format!("call {prepare} again")));
         }
+        // Only looked at: what is accepted while a hold is set is stopped, by a guard, before it is sent.
         hold::check(E::COMMAND, seen)?;
         let consent = self.consent(&intent, seen, now)?;
         intent.effect.check(&intent.tenant, seen)?;

@@ -38,7 +38,7 @@ impl ProposalId {
     /// The intent that the proposal is.
     ///
     /// # Errors
-    /// Never: every proposal's id is an intent's.
+    /// When the two grammars no longer fit each other, which is a fault of ours.
     pub fn intent(&self) -> Result<IntentId, Failure> {
         IntentId::parse(self.as_str()).map_err(Failure::internal)
     }

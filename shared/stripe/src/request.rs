@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::units;
 
-/// What is sent, beside the key that is looked up when it is.
+/// What is sent. The secret key and the idempotency key are added when it is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Request {

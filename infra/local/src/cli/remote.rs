@@ -42,7 +42,7 @@ pub(super) async fn decide(folder: &Path, decide: &Decide, verb: &str) -> Result
     let done = match verb {
         "approve" => "approved; the agent can submit it now, within 15 minutes",
         "reject" => "rejected; it cannot be submitted",
-        _ => "revoked; what was not sent yet will not be",
+        _ => "revoked; nothing is sent on its strength any more, and what was sent before stays sent",
     };
     say(&format!("{}: {done}", decide.proposal));
     Ok(ExitCode::SUCCESS)

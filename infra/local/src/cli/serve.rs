@@ -8,7 +8,7 @@ use crate::folder::Run;
 use crate::gateway::{Gateway, Options};
 use crate::lambda::LogSink;
 
-use super::{Folder, Serve, Stop, build, say, tell};
+use super::{DEFAULT_FOLDER, Folder, Serve, Stop, build, say, tell};
 
 pub(super) async fn serve(serve: Serve) -> Result<(), Stop> {
     tracing_subscriber::fmt().with_writer(std::io::stderr).with_max_level(tracing::Level::WARN).init();
@@ -67,6 +67,8 @@ fn welcome(gateway: &Gateway, tools: &[String], folder: Option<&Folder>) -> Stri
         || "nothing is kept (--memory)".to_owned(),
         |folder| format!("{0}  (log: {0}/functions.log)", folder.path().display()),
     );
+    let folder = folder.map(|folder| folder.path().display().to_string()).filter(|path| path != DEFAULT_FOLDER);
+    let folder = folder.map_or(String::new(), |path| format!(" --folder {path}"));
     format!(
         "countersign local gateway\n\
          \x20 MCP endpoint  {endpoint}  (Streamable HTTP, bearer token)\n\
@@ -74,12 +76,12 @@ fn welcome(gateway: &Gateway, tools: &[String], folder: Option<&Folder>) -> Stri
          \x20 refunds       {provider}  (what the payment provider has done)\n\
          \x20 data          {kept}\n\n\
          A token for an agent, good for eight hours:\n\
-         \x20 cargo local token acme-agent\n\n\
+         \x20 cargo local token acme-agent{folder}\n\n\
          Connect, for example with the MCP Inspector:\n\
-         \x20 npx @modelcontextprotocol/inspector --cli {endpoint} --transport http \\\n\
-         \x20   --header \"Authorization: Bearer $(cargo local token acme-agent)\" --method tools/list\n\n\
+         \x20 npx -y @modelcontextprotocol/inspector@2.12.0 --cli {endpoint} --transport http \\\n\
+         \x20   --header \"Authorization: Bearer $(cargo local token acme-agent{folder})\" --method tools/list\n\n\
          Approve what an agent has prepared, as a person:\n\
-         \x20 cargo local approve PROPOSAL_ID --as acme-approver\n\n\
+         \x20 cargo local approve PROPOSAL_ID --as acme-approver{folder}\n\n\
          Ctrl-C stops everything.",
         provider = gateway.provider_url(),
     )

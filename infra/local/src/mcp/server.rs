@@ -23,7 +23,7 @@ use super::{
     outcome,
 };
 
-const INSTRUCTIONS: &str = "Business tools that move money or reset data only as a person approved it. \
+const INSTRUCTIONS: &str = "Business tools that move money only as a person approved it. \
     Read a tool's `error.next_step` before you call again, and repeat a submit with the same idempotency key.";
 
 /// One endpoint's handler; cheap to clone, as every session has its own.

@@ -1,4 +1,4 @@
-//! The schema of both tables: one definition for local runs, tests and, by a test, the template.
+//! The schema of both tables: one definition for local runs and for tests.
 
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::types::{
