@@ -59,17 +59,23 @@ impl App {
 
     /// Makes a call that is to be refused, and gives the refusal. See [`App::untouched`].
     pub async fn refused(&self, by: &Caller, tool: &str, arguments: Value, about: &[&str]) -> Value {
-        self.untouched(about, self.direct_as(by.clone()).call(tool, arguments)).await
+        let answers = async { [self.direct_as(by.clone()).call(tool, arguments).await] };
+        let [refusal] = self.untouched(about, answers).await;
+        refusal
     }
 
-    /// Gives the refusal that a call comes to. It must not have touched a record about one of these names (orders,
-    /// proposals, operations), nor have sent the provider anything for one of them.
-    pub async fn untouched(&self, about: &[&str], call: impl Future<Output = Value>) -> Value {
+    /// Gives the refusals that some calls come to. They must not have touched a record about one of these names
+    /// (orders, proposals, operations), nor have sent the provider anything for one of them.
+    pub async fn untouched<const N: usize>(
+        &self,
+        about: &[&str],
+        calls: impl Future<Output = [Value; N]>,
+    ) -> [Value; N] {
         let before = (self.records_about(about).await, self.sent(about));
-        let answer = call.await;
-        assert_ne!(code(&answer), "ok", "{answer}");
-        assert_eq!((self.records_about(about).await, self.sent(about)), before, "{answer}");
-        answer["error"].clone()
+        let answers = calls.await;
+        assert!(answers.iter().all(|answer| code(answer) != "ok"), "{answers:?}");
+        assert_eq!((self.records_about(about).await, self.sent(about)), before, "{answers:?}");
+        answers.map(|answer| answer["error"].clone())
     }
 
     /// How many requests the provider has seen for one of these proposals.

@@ -3,6 +3,8 @@
 
 #[path = "invoke/arguments.rs"]
 mod arguments;
+#[path = "invoke/case.rs"]
+mod case;
 #[path = "invoke/consents.rs"]
 mod consents;
 #[path = "invoke/contexts.rs"]

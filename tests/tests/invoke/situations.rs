@@ -2,11 +2,9 @@
 
 use std::time::Duration;
 
-use countersign::bounded::Currency;
-use countersign::caller::Caller;
 use countersign::change::{Change, Step};
 use countersign::clock::Timestamp;
-use countersign::consent::{Approver, Verdict};
+use countersign::consent::Verdict;
 use countersign::effect::Effect as _;
 use countersign::hold;
 use countersign::operation;
@@ -15,6 +13,8 @@ use serde_json::{Value, json};
 use tests::App;
 use tests::app::{code, key, prepare, submit};
 use tests::people::{consent_key, minutes_ago, proposal_key};
+
+use crate::case::Case;
 
 /// A refusal, and what it has to name beside its code.
 pub(crate) struct Refusal {
@@ -30,54 +30,13 @@ impl Refusal {
     }
 }
 
-/// A requester, an approver and an order that nobody else touches.
-struct Case<'a> {
-    app: &'a App,
-    by: Caller,
-    approver: Approver,
-    order: Order,
-}
-
-impl<'a> Case<'a> {
-    async fn new(app: &'a App) -> Self {
-        let order = app.order("acme", Currency::Eur, 20_000).await;
-        Self { app, by: app.requester("acme"), approver: app.approver("acme", 50_000).await, order }
+impl Case<'_> {
+    async fn refusal(&self, tool: &'static str, arguments: Value, about: &[&str]) -> Refusal {
+        Refusal::of(tool, self.refused(tool, arguments, about).await)
     }
 
-    async fn call(&self, tool: &str, arguments: Value) -> Value {
-        self.app.direct_as(self.by.clone()).call(tool, arguments).await
-    }
-
-    async fn prepared(&self, amount: i64) -> String {
-        let answer = self.call("prepare_refund", prepare(&self.order, amount)).await;
-        answer["proposal_id"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
-    }
-
-    async fn approved(&self, amount: i64) -> String {
-        let proposal = self.prepared(amount).await;
-        self.decide(&proposal, Verdict::Approval).await;
-        proposal
-    }
-
-    async fn decide(&self, proposal: &str, verdict: Verdict) {
-        self.app.decide_as(&self.approver, proposal, verdict).await.unwrap();
-    }
-
-    /// A refund that has come to its end, so that nothing about it moves any more.
-    async fn succeeded(&self, proposal: &str, key: &str) -> String {
-        let answer = self.call("submit_refund", submit(proposal, key)).await;
-        let operation = answer["operation_id"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned();
-        self.app.until_as(&self.by, &operation, "succeeded").await;
-        operation
-    }
-
-    async fn refused(&self, tool: &'static str, arguments: Value, about: &[&str]) -> Refusal {
-        let about: Vec<&str> = about.iter().copied().chain([self.order.id.as_str()]).collect();
-        Refusal::of(tool, self.app.refused(&self.by, tool, arguments, &about).await)
-    }
-
-    async fn submission_refused(&self, proposal: &str) -> Vec<Refusal> {
-        vec![self.refused("submit_refund", submit(proposal, &key()), &[proposal]).await]
+    async fn submission(&self, proposal: &str) -> Vec<Refusal> {
+        vec![Refusal::of("submit_refund", self.submission_refused(proposal).await)]
     }
 
     /// A call of each tool that would be answered: nothing but the situation can be why it is refused.
@@ -113,24 +72,26 @@ pub(crate) async fn outside_the_contract(app: &App) -> Vec<Refusal> {
     ];
     let mut refusals = Vec::new();
     for (tool, arguments, field) in rows {
-        let refusal = case.refused(tool, arguments, &[]).await;
+        let refusal = case.refusal(tool, arguments, &[]).await;
         refusals.push(Refusal { field: Some(field), ..refusal });
     }
     let currency = json!({ "order_id": case.order.id, "amount_minor": 1, "currency": "USD", "reason_code": "late" });
-    let refusal = case.refused("prepare_refund", currency, &[]).await;
+    let refusal = case.refusal("prepare_refund", currency, &[]).await;
     refusals.push(Refusal { field: Some("currency"), ..refusal });
     refusals
 }
 
 pub(crate) async fn nobody_calls(app: &App) -> Vec<Refusal> {
     let case = Case::new(app).await;
-    let (calls, mut refusals) = (case.good_calls().await, Vec::new());
-    for (tool, arguments) in &calls {
-        let call = async { serde_json::from_slice(&app.raw(tool, arguments.to_string(), None).await).unwrap() };
-        refusals.push(Refusal::of(tool, app.untouched(&[case.order.id.as_str()], call).await));
-    }
+    let calls = case.good_calls().await;
+    let answers = async {
+        let [one, two, three, four] =
+            calls.each_ref().map(|(tool, arguments)| app.raw(tool, arguments.to_string(), None));
+        <[_; 4]>::from(tokio::join!(one, two, three, four)).map(|answer| serde_json::from_slice(&answer).unwrap())
+    };
+    let errors = app.untouched(&[case.order.id.as_str()], answers).await;
     case.answered(&calls).await;
-    refusals
+    refusals(&calls, errors)
 }
 
 pub(crate) async fn no_role(app: &App) -> Vec<Refusal> {
@@ -151,10 +112,10 @@ pub(crate) async fn nothing_there(app: &App) -> Vec<Refusal> {
     let mut absent = prepare(&case.order, 1);
     absent["order_id"] = json!("ord_NOWHERE");
     vec![
-        case.refused("get_order_summary", json!({ "order_id": "ord_NOWHERE" }), &["ord_NOWHERE"]).await,
-        case.refused("prepare_refund", absent, &["ord_NOWHERE"]).await,
-        case.refused("submit_refund", submit(&format!("prop_{}", "a".repeat(26)), &key()), &[]).await,
-        case.refused("get_refund_status", json!({ "operation_id": format!("op_{}", "a".repeat(26)) }), &[]).await,
+        case.refusal("get_order_summary", json!({ "order_id": "ord_NOWHERE" }), &["ord_NOWHERE"]).await,
+        case.refusal("prepare_refund", absent, &["ord_NOWHERE"]).await,
+        case.refusal("submit_refund", submit(&format!("prop_{}", "a".repeat(26)), &key()), &[]).await,
+        case.refusal("get_refund_status", json!({ "operation_id": format!("op_{}", "a".repeat(26)) }), &[]).await,
     ]
 }
 
@@ -165,7 +126,7 @@ pub(crate) async fn held() -> Vec<Refusal> {
     let (proposal, key) = (case.approved(1_000).await, key());
     let hold = hold::key(Refund::COMMAND).unwrap();
     app.put(&hold, hold::record(Timestamp::now(), "reconciling with the provider")).await;
-    let refusal = case.refused("submit_refund", submit(&proposal, &key), &[&proposal]).await;
+    let refusal = case.refusal("submit_refund", submit(&proposal, &key), &[&proposal]).await;
     app.delete(&hold).await;
     case.succeeded(&proposal, &key).await;
     app.gateway.shutdown().await;
@@ -175,30 +136,30 @@ pub(crate) async fn held() -> Vec<Refusal> {
 pub(crate) async fn too_much(app: &App) -> Vec<Refusal> {
     let case = Case::new(app).await;
     let (first, second) = (case.approved(12_000).await, case.approved(8_001).await);
-    let preparation = case.refused("prepare_refund", prepare(&case.order, 20_001), &[]).await;
+    let preparation = case.refusal("prepare_refund", prepare(&case.order, 20_001), &[]).await;
     case.succeeded(&first, &key()).await;
-    let mut refusals = case.submission_refused(&second).await;
+    let mut refusals = case.submission(&second).await;
     refusals.push(preparation);
     refusals
 }
 
 pub(crate) async fn undecided(app: &App) -> Vec<Refusal> {
     let case = Case::new(app).await;
-    case.submission_refused(&case.prepared(1_000).await).await
+    case.submission(&case.prepared(1_000).await).await
 }
 
 pub(crate) async fn rejected(app: &App) -> Vec<Refusal> {
     let case = Case::new(app).await;
     let proposal = case.prepared(1_000).await;
     case.decide(&proposal, Verdict::Rejection).await;
-    case.submission_refused(&proposal).await
+    case.submission(&proposal).await
 }
 
 pub(crate) async fn approval_lapsed(app: &App) -> Vec<Refusal> {
     let case = Case::new(app).await;
     let proposal = app.prepared_at(&case.by, &case.order, 1_000, minutes_ago(20)).await.id.to_string();
     app.decide_at(&case.approver, &proposal, Verdict::Approval, minutes_ago(16)).await.unwrap();
-    case.submission_refused(&proposal).await
+    case.submission(&proposal).await
 }
 
 pub(crate) async fn approval_of_another(app: &App) -> Vec<Refusal> {
@@ -206,21 +167,21 @@ pub(crate) async fn approval_of_another(app: &App) -> Vec<Refusal> {
     let (proposal, other) = (case.prepared(1_000).await, case.approved(2_000).await);
     let approval = app.item(&consent_key("acme", &other)).await.unwrap();
     app.put(&consent_key("acme", &proposal), approval).await;
-    case.submission_refused(&proposal).await
+    case.submission(&proposal).await
 }
 
 pub(crate) async fn revoked(app: &App) -> Vec<Refusal> {
     let case = Case::new(app).await;
     let proposal = case.approved(1_000).await;
     app.gateway.approvals().revoke(app.persona("acme-approver"), &proposal).await.unwrap();
-    case.submission_refused(&proposal).await
+    case.submission(&proposal).await
 }
 
 pub(crate) async fn proposal_lapsed(app: &App) -> Vec<Refusal> {
     let case = Case::new(app).await;
     let proposal = app.prepared_at(&case.by, &case.order, 1_000, minutes_ago(30)).await.id.to_string();
     app.decide_at(&case.approver, &proposal, Verdict::Approval, minutes_ago(10)).await.unwrap();
-    case.submission_refused(&proposal).await
+    case.submission(&proposal).await
 }
 
 pub(crate) async fn terms_moved(app: &App) -> Vec<Refusal> {
@@ -228,14 +189,14 @@ pub(crate) async fn terms_moved(app: &App) -> Vec<Refusal> {
     let proposal = case.approved(1_000).await;
     let order = Order::key(&case.by.tenant, &case.order.id);
     app.commit(Change(vec![Step::update(order).set("status", "cancelled").add("terms_version", 1)])).await;
-    case.submission_refused(&proposal).await
+    case.submission(&proposal).await
 }
 
 pub(crate) async fn other_key(app: &App) -> Vec<Refusal> {
     let case = Case::new(app).await;
     let proposal = case.approved(1_000).await;
     let operation = case.succeeded(&proposal, &key()).await;
-    let refusals = case.submission_refused(&proposal).await;
+    let refusals = case.submission(&proposal).await;
     refusals.into_iter().map(|refusal| Refusal { operation: Some(operation.clone()), ..refusal }).collect()
 }
 
@@ -243,7 +204,7 @@ pub(crate) async fn key_of_another(app: &App) -> Vec<Refusal> {
     let case = Case::new(app).await;
     let (first, second, key) = (case.approved(1_000).await, case.approved(2_000).await, key());
     let operation = case.succeeded(&first, &key).await;
-    let refusal = case.refused("submit_refund", submit(&second, &key), &[&first, &second]).await;
+    let refusal = case.refusal("submit_refund", submit(&second, &key), &[&first, &second]).await;
     vec![Refusal { operation: Some(operation), ..refusal }]
 }
 
@@ -252,23 +213,29 @@ pub(crate) async fn no_time(app: &App) -> Vec<Refusal> {
     apart(app, app.gateway.database_url(), Some(Duration::from_millis(490))).await
 }
 
-/// Nothing listens on port 1.
+/// A port on which nobody listens any more.
 pub(crate) async fn no_database(app: &App) -> Vec<Refusal> {
-    apart(app, "http://127.0.0.1:1".to_owned(), None).await
+    let left = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap();
+    apart(app, format!("http://{left}"), None).await
 }
 
 async fn apart(app: &App, database: String, timeout: Option<Duration>) -> Vec<Refusal> {
     let case = Case::new(app).await;
-    let (calls, mut refusals) = (case.good_calls().await, Vec::new());
+    let calls = case.good_calls().await;
     let apart = app.apart(database, timeout).await;
-    for (tool, arguments) in &calls {
-        let call = apart.call(&case.by, tool, arguments);
-        refusals.push(Refusal::of(tool, app.untouched(&[case.order.id.as_str()], call).await));
-    }
+    let answers = async {
+        let [one, two, three, four] = calls.each_ref().map(|(tool, arguments)| apart.call(&case.by, tool, arguments));
+        tokio::join!(one, two, three, four).into()
+    };
+    let errors = app.untouched(&[case.order.id.as_str()], answers).await;
     apart.shutdown().await;
     // What the refusals say of a retry is so.
     case.answered(&calls).await;
-    refusals
+    refusals(&calls, errors)
+}
+
+fn refusals(calls: &[(&'static str, Value); 4], errors: [Value; 4]) -> Vec<Refusal> {
+    calls.iter().zip(errors).map(|((tool, _), error)| Refusal::of(tool, error)).collect()
 }
 
 /// Words of the provider's that are short in characters and long once they are escaped.
@@ -278,7 +245,7 @@ pub(crate) async fn unbounded_words(app: &App) -> Vec<Refusal> {
     let at = operation::key(&case.by.tenant, &countersign::bounded::OperationId::parse(&operation).unwrap());
     let words = Step::update(at).set("reason", "\u{1}".repeat(200)).set("reference", "\u{1}".repeat(100));
     app.commit(Change(vec![words])).await;
-    vec![case.refused("get_refund_status", json!({ "operation_id": operation }), &[]).await]
+    vec![case.refusal("get_refund_status", json!({ "operation_id": operation }), &[]).await]
 }
 
 pub(crate) async fn damaged_records(app: &App) -> Vec<Refusal> {
@@ -297,7 +264,7 @@ pub(crate) async fn damaged_records(app: &App) -> Vec<Refusal> {
     .await;
     let mut refusals = Vec::new();
     for (tool, arguments) in calls.clone() {
-        refusals.push(case.refused(tool, arguments, &[proposal]).await);
+        refusals.push(case.refusal(tool, arguments, &[proposal]).await);
     }
     refusals
 }
