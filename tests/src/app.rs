@@ -123,7 +123,12 @@ impl App {
 
     /// Waits until an operation of `acme-agent`'s is in this state.
     pub async fn until(&self, operation: &str, state: &str) -> Value {
-        let direct = self.direct("acme-agent");
+        self.until_as(&self.caller("acme-agent"), operation, state).await
+    }
+
+    /// Waits until an operation of this requester's is in this state.
+    pub async fn until_as(&self, by: &Caller, operation: &str, state: &str) -> Value {
+        let direct = self.direct_as(by.clone());
         for _ in 0..2_000 {
             let status = direct.call("get_refund_status", json!({ "operation_id": operation })).await;
             if status["state"] == state {

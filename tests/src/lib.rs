@@ -2,8 +2,11 @@
 //!
 //! Every test makes orders of its own, so that tests do not see each other.
 
+pub mod apart;
 pub mod app;
 pub mod direct;
+pub mod people;
+pub mod tables;
 
 pub use app::{App, run, shared};
 pub use direct::Direct;

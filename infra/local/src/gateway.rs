@@ -203,6 +203,12 @@ impl Gateway {
         &self.ledger
     }
 
+    /// Where the database listens, for whoever looks past the ledger.
+    #[must_use]
+    pub fn database_url(&self) -> String {
+        self.database.endpoint()
+    }
+
     /// The payment provider.
     #[must_use]
     pub const fn provider(&self) -> &Provider {

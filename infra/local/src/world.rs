@@ -64,11 +64,13 @@ async fn create(ledger: &impl Ledger, key: Key, item: countersign::item::Item) -
 /// The payment behind an order, as the provider has it.
 #[must_use]
 pub fn payment(order: &Order) -> Payment {
+    // The provider counts this currency in hundredths that ISO 4217 does not know: https://docs.stripe.com/currencies.
+    let unit = if order.currency == Currency::Isk { 100 } else { 1 };
     Payment {
         id: order.payment.to_string(),
         account: order.account.to_string(),
         currency: order.currency.as_str().to_ascii_lowercase(),
-        captured: order.refundable_minor.get() + order.reserved_minor.get(),
+        captured: (order.refundable_minor.get() + order.reserved_minor.get()) * unit,
     }
 }
 

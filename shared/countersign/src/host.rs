@@ -16,7 +16,7 @@ use self::arguments::Arguments;
 use self::log::Outcome;
 use self::runtime::{Invoked, Runtime};
 use crate::caller;
-use crate::clock::Timestamp;
+use crate::clock::{Timestamp, wall_clock};
 use crate::config::{Config, ConfigError};
 use crate::contract::Contract;
 use crate::deadline::Deadline;
@@ -131,7 +131,7 @@ impl<T: Tool> Host<T> {
         if !T::ABOUT.roles.iter().any(|role| by.has_role(role)) {
             return Err(Failure::forbidden(format!("this tool needs one of the roles: {}", T::ABOUT.roles.join(", "))));
         }
-        let deadline = Deadline::from_lambda(invoked.deadline_ms, now, self.timeout);
+        let deadline = Deadline::from_lambda(invoked.deadline_ms, wall_clock(), self.timeout);
         if deadline.left() < LEAST {
             return Err(Failure::deadline_too_close());
         }

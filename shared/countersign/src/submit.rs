@@ -66,7 +66,7 @@ impl<'a, E: Effect> Submit<'a, E> {
                 Code::IDEMPOTENCY_KEY_REUSED,
                 Retry::Never,
                 format!("this idempotency key was used for another {noun}"),
-                format!("make a new key for this {noun}, or look at the named operation"),
+                format!("make a new key for this {noun}, or call {} with this operation_id", E::COMMAND.status),
             )
             .about(operation.id));
         }

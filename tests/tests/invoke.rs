@@ -1,0 +1,23 @@
+//! Invocations: the real functions with the bytes and the client contexts that a gateway, a model or an intruder could
+//! send, and what they answer.
+
+#[path = "invoke/arguments.rs"]
+mod arguments;
+#[path = "invoke/case.rs"]
+mod case;
+#[path = "invoke/consents.rs"]
+mod consents;
+#[path = "invoke/contexts.rs"]
+mod contexts;
+#[path = "invoke/failures.rs"]
+mod failures;
+#[path = "invoke/forgeries.rs"]
+mod forgeries;
+#[path = "invoke/interceptor.rs"]
+mod interceptor;
+#[path = "invoke/preparing.rs"]
+mod preparing;
+#[path = "invoke/situations.rs"]
+mod situations;
+#[path = "invoke/tenants.rs"]
+mod tenants;
