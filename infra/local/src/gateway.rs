@@ -177,6 +177,12 @@ impl Gateway {
         format!("{}/_countersign/refunds", self.provider_url)
     }
 
+    /// Where the database listens, for `AWS_ENDPOINT_URL_DYNAMODB`.
+    #[must_use]
+    pub fn database_url(&self) -> String {
+        self.database.endpoint()
+    }
+
     /// What the control routes want to see.
     #[must_use]
     pub fn control_token(&self) -> &str {
