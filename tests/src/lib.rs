@@ -5,6 +5,7 @@
 pub mod accounts;
 pub mod app;
 pub mod direct;
+pub mod process;
 pub mod rounds;
 pub mod worker;
 
