@@ -10,7 +10,7 @@ use countersign::clock::Timestamp;
 use countersign::consent::{Decided, Verdict};
 use countersign::failure::Failure;
 use countersign::ledger::{Commit, Ledger};
-use local::binaries;
+use local::binaries::{self, Function, Trigger};
 use local::client::{Answer, Client};
 use local::gateway::{Gateway, Options};
 use local::issuer::Persona;
@@ -23,6 +23,7 @@ use tokio::sync::OnceCell;
 static RUNTIME: LazyLock<Runtime> =
     LazyLock::new(|| tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap());
 static SHARED: OnceCell<App> = OnceCell::const_new();
+static QUIET: OnceCell<App> = OnceCell::const_new();
 
 /// Runs a test on the runtime that outlives every test of the binary, and with it the shared gateway.
 pub fn run<T>(test: impl Future<Output = T>) -> T {
@@ -32,6 +33,11 @@ pub fn run<T>(test: impl Future<Output = T>) -> T {
 /// The binary's shared gateway.
 pub async fn shared() -> &'static App {
     SHARED.get_or_init(App::start).await
+}
+
+/// The binary's shared gateway without a stream: nothing is sent unless a test calls the worker.
+pub async fn quiet() -> &'static App {
+    QUIET.get_or_init(App::quiet).await
 }
 
 /// A gateway with what its functions logged.
@@ -44,13 +50,30 @@ pub struct App {
 impl App {
     /// Starts a gateway in memory, on free ports. What is due is swept up only when a test says so.
     pub async fn start() -> Self {
-        let functions = binaries::build(|_| ()).await.unwrap();
+        Self::with(binaries::build(|_| ()).await.unwrap()).await
+    }
+
+    /// Starts one without a stream: nothing is sent unless a test calls the worker.
+    pub async fn quiet() -> Self {
+        let mut functions = binaries::build(|_| ()).await.unwrap();
+        for function in functions.iter_mut().filter(|function| function.trigger == Trigger::Stream) {
+            function.trigger = Trigger::Schedule;
+        }
+        Self::with(functions).await
+    }
+
+    async fn with(functions: Vec<Function>) -> Self {
         let logs = Arc::new(Mutex::new(Vec::new()));
         let sink = Arc::clone(&logs);
         let log = Arc::new(move |function: &str, line: &str| sink.lock().unwrap().push(format!("{function}: {line}")));
         let sweep = Some(std::time::Duration::from_secs(24 * 60 * 60));
         let options = Options { functions, folder: None, port: 0, log, sweep };
         Self { gateway: Gateway::start(options).await.unwrap(), logs }
+    }
+
+    /// Stops the gateway and every process that it started.
+    pub async fn stop(self) {
+        self.gateway.shutdown().await;
     }
 
     /// Every line that the functions have logged so far.

@@ -2,14 +2,19 @@
 //!
 //! Every test makes orders of its own, so that tests do not see each other.
 
+pub mod accounts;
 pub mod apart;
 pub mod app;
 pub mod direct;
 pub mod people;
+pub mod process;
+pub mod rounds;
 pub mod tables;
+pub mod worker;
 
-pub use app::{App, run, shared};
+pub use app::{App, quiet, run, shared};
 pub use direct::Direct;
+pub use rounds::rounds;
 
 /// Counts upwards within a test binary: for names that no other test uses.
 pub fn unique() -> u64 {

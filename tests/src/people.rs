@@ -101,7 +101,7 @@ impl App {
     ) -> Result<Decided, Failure> {
         let (signer, keys) = (self.gateway.keys().consent().unwrap(), self.gateway.consent_keys());
         let intent = IntentId::parse(proposal).unwrap();
-        let decide = Decide::<Refund>::new(by, intent, shown, verdict, &signer, keys);
+        let decide = Decide::<Refund>::new(by, intent, shown, verdict, &signer, keys)?;
         execute(self.gateway.ledger(), &|| now, &decide).await
     }
 

@@ -177,6 +177,12 @@ impl Gateway {
         format!("{}/_countersign/refunds", self.provider_url)
     }
 
+    /// Where the database listens, for `AWS_ENDPOINT_URL_DYNAMODB`.
+    #[must_use]
+    pub fn database_url(&self) -> String {
+        self.database.endpoint()
+    }
+
     /// What the control routes want to see.
     #[must_use]
     pub fn control_token(&self) -> &str {
@@ -201,12 +207,6 @@ impl Gateway {
     #[must_use]
     pub const fn ledger(&self) -> &Dynamo {
         &self.ledger
-    }
-
-    /// Where the database listens, for whoever looks past the ledger.
-    #[must_use]
-    pub fn database_url(&self) -> String {
-        self.database.endpoint()
     }
 
     /// The payment provider.

@@ -1,0 +1,14 @@
+//! Delivery: whatever the provider does, money moves at most once, and nothing is called failed that may have happened.
+
+#[path = "delivery/evidence.rs"]
+mod evidence;
+#[path = "delivery/lost.rs"]
+mod lost;
+#[path = "delivery/outcomes.rs"]
+mod outcomes;
+#[path = "delivery/resent.rs"]
+mod resent;
+#[path = "delivery/stopped.rs"]
+mod stopped;
+#[path = "delivery/unknown.rs"]
+mod unknown;
