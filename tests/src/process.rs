@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use local::binaries;
 use local::client::Client;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
@@ -141,12 +141,24 @@ struct Stat {
 /// (<https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html>).
 fn stat(id: u32) -> Option<Stat> {
     let text = std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
-    let (name, rest) = (text.split_once('(')?.1, text.rsplit_once(')')?.1);
+    let (start, rest) = text.rsplit_once(')')?;
+    let name = start.split_once('(')?.1.to_owned();
     let mut fields = rest.split_whitespace();
     let state = fields.next()?;
     let parent = fields.next()?.parse().ok()?;
-    (state != "Z" && state != "X")
-        .then(|| Stat { name: name.rsplit_once(')').map_or(name, |(name, _)| name).to_owned(), parent })
+    (state != "Z" && state != "X").then_some(Stat { name, parent })
+}
+
+/// Waits until an agent sees that its operation has succeeded.
+pub async fn succeeded(agent: &Client, operation: &str) {
+    for _ in 0..1_000 {
+        let status = agent.call("get_refund_status", json!({ "operation_id": operation })).await.unwrap();
+        if status.text("state") == "succeeded" {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("{operation} did not succeed");
 }
 
 /// A port that is taken for as long as the value lives.

@@ -18,8 +18,9 @@ use serde_dynamo::AttributeValue;
 use serde_json::Value;
 use stripe::Stripe;
 
-/// How many due operations of a shard one sweep looks at.
-const SWEEP: u16 = 25;
+/// How many due operations of a shard one sweep looks at. Far more than it could send: those that wait for evidence are
+/// due as well, and after an outage they may be many and the oldest.
+const SWEEP: u16 = 1_000;
 
 /// The worker.
 pub(crate) struct DispatchRefund {

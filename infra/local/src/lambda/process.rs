@@ -70,11 +70,12 @@ impl Launcher {
         let mut secret = [0; 16];
         getrandom::fill(&mut secret)?;
         let token = data_encoding::HEXLOWER.encode(&secret);
-        let mut child = self.command(&token).spawn()?;
+        // Its address is there before the process is: a poll of an address that nobody knows would end it.
+        let (offers, init_failed) = self.links.open(token.clone(), &self.name);
+        let mut child = self.command(&token).spawn().inspect_err(|_| self.links.close(&token))?;
         let id = child.id().unwrap_or_default();
         let lines = [self.forward(child.stdout.take()), self.forward(child.stderr.take())];
 
-        let (offers, init_failed) = self.links.open(token.clone(), &self.name);
         let (exited, exit) = watch::channel(None);
         let kill = self.stop.child_token();
         let (links, live, killed) = (Arc::clone(&self.links), Arc::clone(&self.live), kill.clone());

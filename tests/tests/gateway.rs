@@ -1,0 +1,12 @@
+//! The local gateway as its users meet it: the command line, the files it keeps, and the protocol it speaks.
+
+#[path = "gateway/door.rs"]
+mod door;
+#[path = "gateway/errors.rs"]
+mod errors;
+#[path = "gateway/life.rs"]
+mod life;
+#[path = "gateway/people.rs"]
+mod people;
+#[path = "gateway/protocol.rs"]
+mod protocol;

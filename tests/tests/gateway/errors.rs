@@ -1,0 +1,69 @@
+//! What can go wrong on the command line: one sentence that says what to do, and an exit code.
+
+use tests::process::{Process, Ran, folder, ran, taken_port};
+use tests::run;
+
+/// The command failed with this one sentence, and nothing on standard output.
+fn says(ran: &Ran, sentence: &str) {
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(1), ""), "{ran:?}");
+    assert_eq!(ran.stderr, format!("error: {sentence}\n"));
+}
+
+#[test]
+fn a_port_in_use_is_named_with_what_to_do() {
+    run(async {
+        let (folder, (_listener, port)) = (folder(), taken_port().await);
+        let ran = ran(&["--folder", folder.path().to_str().unwrap(), "--port", &port.to_string()]).await;
+        says(&ran, &format!("port {port} is in use; stop what listens there, or choose another one with --port"));
+    });
+}
+
+#[test]
+fn a_second_gateway_on_a_folder_is_turned_away_and_the_first_one_serves_on() {
+    run(async {
+        let folder = folder();
+        let gateway = Process::start(folder.path(), 0).await;
+        let path = folder.path().to_str().unwrap();
+        let second = ran(&["--folder", path, "--port", "0"]).await;
+        let what_to_do = "stop it, or start this one with --folder or --memory";
+        says(&second, &format!("another gateway runs in `{path}`; {what_to_do}"));
+        let agent = gateway.client("acme-agent").await;
+        assert_eq!(agent.tools().await.unwrap().len(), 4);
+        agent.close().await;
+    });
+}
+
+#[test]
+fn where_no_gateway_runs_the_subcommands_say_how_to_start_one() {
+    run(async {
+        let folder = folder();
+        let path = folder.path().to_str().unwrap();
+        let sentence = format!("no gateway runs in `{path}`; start one with `cargo local`");
+        let proposal = "prop_aaaaaaaaaaaaaaaaaaaaaaaaaa";
+        says(&ran(&["--folder", path, "token", "acme-agent"]).await, &sentence);
+        for verb in ["approve", "reject", "revoke"] {
+            says(&ran(&["--folder", path, verb, proposal, "--as", "acme-approver", "--yes"]).await, &sentence);
+        }
+        // A gateway that was killed leaves its note behind.
+        let mut gateway = Process::start(folder.path(), 0).await;
+        gateway.end("KILL").await;
+        assert!(folder.path().join("run.json").exists());
+        says(&ran(&["--folder", path, "token", "acme-agent"]).await, &sentence);
+    });
+}
+
+#[test]
+fn an_unknown_persona_is_told_who_there_is() {
+    run(async {
+        let folder = folder();
+        let gateway = Process::start(folder.path(), 0).await;
+        let who = "acme-agent, acme-approver, acme-junior, acme-operator, globex-agent, globex-approver";
+        let proposal = "prop_aaaaaaaaaaaaaaaaaaaaaaaaaa";
+        for arguments in [&["token", "mallory"][..], &["approve", proposal, "--as", "mallory", "--yes"]] {
+            let ran = gateway.ran(arguments).await;
+            assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.lines().count()), (Some(1), "", 1), "{ran:?}");
+            let start = format!("error: invalid_input: there is no such persona; known are: {who}; ");
+            assert!(ran.stderr.starts_with(&start), "{}", ran.stderr);
+        }
+    });
+}
