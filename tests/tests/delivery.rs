@@ -4,6 +4,8 @@
 mod evidence;
 #[path = "delivery/lost.rs"]
 mod lost;
+#[path = "delivery/meanwhile.rs"]
+mod meanwhile;
 #[path = "delivery/outcomes.rs"]
 mod outcomes;
 #[path = "delivery/resent.rs"]

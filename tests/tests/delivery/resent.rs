@@ -60,6 +60,23 @@ fn a_provider_that_asks_to_slow_down_is_asked_again_later() {
 }
 
 #[test]
+fn a_resend_is_the_request_that_was_persisted_and_not_one_made_anew() {
+    run(async {
+        let app = quiet().await;
+        let order = app.order("acme", Currency::Eur, 5_000).await;
+        app.gateway.provider().script(order.payment.as_str(), Behavior::TooManyRequests);
+        let refund = app.submitted(&order, 2_000).await;
+        app.deliver(&refund.operation).await;
+        // As an earlier release of the worker may have written it.
+        let request = waits(app, &order, &refund, 1).await;
+        let request = request.replace("&reason=", "&metadata%5Brelease%5D=earlier&reason=");
+        app.edit(&refund.operation, |step| step.set("request", request.as_str())).await;
+        succeeds_when_due(app, &order, &refund, &request, 2).await;
+        assert_eq!(app.gateway.provider().effects(order.payment.as_str())[0].metadata["release"], "earlier");
+    });
+}
+
+#[test]
 fn what_is_not_due_yet_is_not_sent_again() {
     run(async {
         let app = quiet().await;
