@@ -6,6 +6,7 @@ pub mod accounts;
 pub mod apart;
 pub mod app;
 pub mod direct;
+pub mod dump;
 pub mod people;
 pub mod process;
 pub mod rounds;

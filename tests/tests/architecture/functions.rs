@@ -1,0 +1,148 @@
+//! Rules about functions: one name everywhere, the environment that each is given, and times that fit each other.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use cargo_metadata::Package;
+use countersign::tool::{full_name, target};
+use local::binaries::{Function, Trigger};
+use serde_json::Value;
+
+use crate::workspace::{folder, functions, sources};
+
+fn declared(package: &Package) -> &Value {
+    let declared = &package.metadata["countersign"];
+    assert!(declared.is_object(), "{} has no [package.metadata.countersign]", package.name);
+    declared
+}
+
+fn env(package: &Package) -> BTreeSet<&str> {
+    declared(package)["env"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect()
+}
+
+fn trigger(package: &Package) -> &str {
+    declared(package)["trigger"].as_str().unwrap()
+}
+
+fn timeout(package: &Package) -> Duration {
+    Duration::from_secs(declared(package)["timeout_s"].as_u64().unwrap())
+}
+
+/// A constant number of seconds in the sources of a crate: `const NAME: Duration = Duration::from_secs(90);`.
+fn seconds(file: &str, name: &str) -> Duration {
+    let (folder, file) = file.rsplit_once('/').unwrap();
+    let (_, text) = sources(folder).into_iter().find(|(path, _)| path.ends_with(file)).unwrap();
+    let start = format!("const {name}: Duration = Duration::from_secs(");
+    let line = text.lines().find_map(|line| line.strip_prefix(&start)).unwrap_or_else(|| panic!("{file}: {name}"));
+    let seconds = line.strip_suffix(");").unwrap().split('*').map(|factor| factor.trim().parse::<u64>().unwrap());
+    Duration::from_secs(seconds.product())
+}
+
+#[test]
+fn a_function_has_one_name_everywhere() {
+    for package in functions() {
+        let name = package.name.as_str();
+        assert_eq!(folder(&package).rsplit('/').next(), Some(name));
+        assert_eq!(folder(&package).split('/').count(), 3, "functions/<domain>/<function>: {}", folder(&package));
+        let targets: Vec<_> = package.targets.iter().map(|target| (target.name.as_str(), target.is_bin())).collect();
+        assert_eq!(targets, [(name, true)], "{name} is one binary of its own name");
+        let files: BTreeSet<_> = sources(&format!("{}/src", folder(&package)))
+            .into_iter()
+            .map(|(path, _)| path.file_name().unwrap().to_str().unwrap().to_owned())
+            .collect();
+        assert!(files.contains("main.rs") && files.contains(&format!("{name}.rs")), "{name}: {files:?}");
+    }
+}
+
+#[test]
+fn a_tools_contract_and_its_target_carry_the_same_name_and_fit_a_gateway() {
+    tests::run(async {
+        let built = local::binaries::build(|_| ()).await.unwrap();
+        let mut tools = 0;
+        for function in built.iter().filter(|function| function.trigger == Trigger::Tool) {
+            tools += 1;
+            let contract: Value = serde_json::from_str(&local::binaries::contract(function).await.unwrap()).unwrap();
+            assert_eq!(contract["name"], function.name);
+            let target = target(&function.name);
+            assert!(target.bytes().all(|byte| byte.is_ascii_alphanumeric()), "{target}");
+            assert_eq!(full_name(&function.name), format!("{target}___{}", function.name));
+            assert!(full_name(&function.name).len() <= 64, "{}", full_name(&function.name));
+        }
+        assert_eq!(tools, 4);
+    });
+}
+
+#[test]
+fn the_binaries_of_a_plain_build_are_those_of_the_manifests() {
+    tests::run(async {
+        let built: Vec<Function> = local::binaries::build(|_| ()).await.unwrap();
+        let built: BTreeMap<_, _> = built.iter().map(|function| (function.name.as_str(), function.timeout)).collect();
+        let packages = functions();
+        assert_eq!(built, packages.iter().map(|package| (package.name.as_str(), timeout(package))).collect());
+    });
+}
+
+#[test]
+fn a_function_names_no_setting_that_the_local_gateway_does_not_give() {
+    // The interceptor reads its claims' names from here; the local issuer uses the names that hold without it.
+    const OPTIONAL: &str = "COUNTERSIGN_CLAIMS";
+    let (_, gateway) =
+        sources("infra/local/src").into_iter().find(|(path, _)| path.ends_with("src/gateway.rs")).unwrap();
+    for package in functions() {
+        for name in env(&package) {
+            assert!(name == OPTIONAL || gateway.contains(&format!("\"{name}\"")), "{}: {name}", package.name);
+        }
+    }
+}
+
+#[test]
+fn a_private_key_is_where_it_has_to_be_and_nowhere_else() {
+    let holders = |setting: &str| -> Vec<String> {
+        let packages = functions();
+        let holders = packages.iter().filter(|package| env(package).contains(setting));
+        holders.map(|package| package.name.to_string()).collect()
+    };
+    assert_eq!(holders("COUNTERSIGN_PROVIDER_KEY"), ["dispatch_refund"]);
+    assert_eq!(holders("COUNTERSIGN_CALLER_SIGNING_KEY"), ["interceptor"]);
+    assert_eq!(holders("COUNTERSIGN_CONSENT_SIGNING_KEY"), Vec::<String>::new());
+    for package in functions() {
+        for name in env(&package) {
+            let private = ["SIGNING", "SECRET", "PRIVATE"].iter().any(|word| name.contains(word));
+            assert!(!private || name == "COUNTERSIGN_CALLER_SIGNING_KEY", "{}: {name}", package.name);
+        }
+    }
+}
+
+#[test]
+fn a_tool_reaches_the_tables_and_verifies_its_caller_and_has_nothing_more() {
+    for package in functions().iter().filter(|package| trigger(package) == "tool") {
+        let all = [
+            "COUNTERSIGN_CALLER_KEYS",
+            "COUNTERSIGN_CONSENTS_TABLE",
+            "COUNTERSIGN_GATEWAY_ID",
+            "COUNTERSIGN_LEDGER_TABLE",
+            "COUNTERSIGN_TIMEOUT_S",
+        ];
+        let mut expected = BTreeSet::from(all);
+        if package.name == "submit_refund" {
+            expected.insert("COUNTERSIGN_CONSENT_KEYS");
+        }
+        assert_eq!(env(package), expected, "{}", package.name);
+    }
+}
+
+#[test]
+fn a_worker_outlives_the_providers_answer_and_its_lease_outlives_the_worker() {
+    let provider = seconds("shared/stripe/src/lib.rs", "TIMEOUT");
+    let lease = seconds("shared/countersign/src/delivery/claim.rs", "LEASE");
+    assert!(provider >= Duration::from_secs(5), "{provider:?}");
+    let mut workers = 0;
+    for package in functions() {
+        let sends = package.dependencies.iter().any(|dependency| dependency.name == "stripe");
+        if sends {
+            workers += 1;
+            assert!(provider < timeout(&package) && timeout(&package) < lease, "{}", package.name);
+        }
+    }
+    assert!(workers >= 1);
+}
