@@ -50,7 +50,7 @@ pub struct App {
 impl App {
     /// Starts a gateway in memory, on free ports. What is due is swept up only when a test says so.
     pub async fn start() -> Self {
-        Self::with(binaries::build(|_| ()).await.unwrap()).await
+        Self::with(binaries::build(|_| ()).await.unwrap(), false).await
     }
 
     /// Starts one without a stream: nothing is sent unless a test calls the worker.
@@ -59,15 +59,20 @@ impl App {
         for function in functions.iter_mut().filter(|function| function.trigger == Trigger::Stream) {
             function.trigger = Trigger::Schedule;
         }
-        Self::with(functions).await
+        Self::with(functions, false).await
     }
 
-    async fn with(functions: Vec<Function>) -> Self {
+    /// Starts one whose functions reach the database and the provider through taps.
+    pub async fn tapped() -> Self {
+        Self::with(binaries::build(|_| ()).await.unwrap(), true).await
+    }
+
+    async fn with(functions: Vec<Function>, tapped: bool) -> Self {
         let logs = Arc::new(Mutex::new(Vec::new()));
         let sink = Arc::clone(&logs);
         let log = Arc::new(move |function: &str, line: &str| sink.lock().unwrap().push(format!("{function}: {line}")));
         let sweep = Some(std::time::Duration::from_secs(24 * 60 * 60));
-        let options = Options { functions, folder: None, port: 0, log, sweep };
+        let options = Options { functions, folder: None, port: 0, log, sweep, tapped };
         Self { gateway: Gateway::start(options).await.unwrap(), logs }
     }
 

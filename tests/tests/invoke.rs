@@ -17,6 +17,8 @@ mod forgeries;
 mod interceptor;
 #[path = "invoke/preparing.rs"]
 mod preparing;
+#[path = "invoke/responses.rs"]
+mod responses;
 #[path = "invoke/situations.rs"]
 mod situations;
 #[path = "invoke/tenants.rs"]

@@ -1,19 +1,19 @@
 //! The local gateway: starts every part, tells each where the others are, and stops them all.
 
+mod environment;
+mod triggers;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use aws_credential_types::Credentials;
 use axum::Router;
-use bytes::Bytes;
 use countersign::clock::{Timestamp, wall_clock};
 use countersign::config::dynamodb;
 use countersign::failure::Failure;
 use countersign::keys::KeySet;
 use countersign::ledger::{Dynamo, TableNames, create_tables};
-use futures::FutureExt as _;
-use futures::future::BoxFuture;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -22,13 +22,17 @@ use crate::binaries::{self, BuildError, Function, Trigger};
 use crate::control::{self, Control};
 use crate::database::{Database, DatabaseError, Storage};
 use crate::issuer::{Issuer, IssuerError, Persona};
-use crate::keys::{AUDIENCE, Keys, KeysError};
-use crate::lambda::{Invoked, Lambda, LogSink, REGION, StartError};
-use crate::mcp::{self, CatalogError, Functions, ListedTool};
+use crate::keys::{Keys, KeysError};
+use crate::lambda::{Lambda, LogSink, REGION, StartError};
+use crate::mcp::{self, CatalogError, ListedTool};
 use crate::provider::{JournalError, Provider};
 use crate::schedule::Schedule;
-use crate::stream::{self, StreamPoller};
-use crate::world::{self, PROVIDER_KEY};
+use crate::stream::StreamPoller;
+use crate::tap::Tap;
+use crate::world;
+
+use environment::{Environment, own};
+use triggers::{schedules, streams};
 
 /// The gateway's id, as tools are told it.
 pub const GATEWAY_ID: &str = "countersign-local";
@@ -47,6 +51,16 @@ pub struct Options {
     pub log: LogSink,
     /// How often what is due is swept up, where the function's manifest says otherwise.
     pub sweep: Option<Duration>,
+    /// Whether the functions reach the database and the provider through taps.
+    pub tapped: bool,
+}
+
+/// The taps between the functions and what they speak to.
+pub struct Taps {
+    /// Before the database.
+    pub database: Tap,
+    /// Before the payment provider.
+    pub provider: Tap,
 }
 
 /// Why the gateway did not start. Each says what to do.
@@ -95,6 +109,7 @@ pub struct Gateway {
     lambda: Lambda,
     ledger: Dynamo,
     provider: Provider,
+    taps: Option<Taps>,
     control: Arc<Control>,
     keys: Keys,
     database: Database,
@@ -125,14 +140,19 @@ impl Gateway {
         world::seed(&ledger, &provider, Timestamp::now()).await?;
 
         let (provider_listener, provider_url) = listen(0).await?;
+        let (mut reached, mut taps) = ((database.endpoint(), provider_url.clone()), None);
+        if options.tapped {
+            let (database, database_url) = tap(reached.0, &stop).await?;
+            let (provider, provider_url) = tap(reached.1, &stop).await?;
+            (reached, taps) = ((database_url, provider_url), Some(Taps { database, provider }));
+        }
         serve(provider_listener, provider.router(), stop.clone());
         let environment =
-            Environment { keys: &keys, issuer: &issuer, database: &database, provider_url: &provider_url };
+            Environment { keys: &keys, issuer: &issuer, database_url: reached.0, provider_url: reached.1 };
         let variables = environment.variables()?;
         let contracts = contracts(&options.functions).await?;
         let lambda =
-            Lambda::start(options.functions.clone(), |function| with_timeout(&variables, function), options.log)
-                .await?;
+            Lambda::start(options.functions.clone(), |function| own(&variables, function), options.log).await?;
 
         let control_token = countersign::random::nonce()?.to_string();
         let (signer, consent_keys) = (keys.consent()?, keys.consent_keys()?);
@@ -150,6 +170,7 @@ impl Gateway {
             lambda,
             ledger,
             provider,
+            taps,
             control,
             keys,
             database,
@@ -215,6 +236,12 @@ impl Gateway {
         &self.provider
     }
 
+    /// The taps, where the gateway was started with them.
+    #[must_use]
+    pub const fn taps(&self) -> Option<&Taps> {
+        self.taps.as_ref()
+    }
+
     /// The functions.
     #[must_use]
     pub const fn lambda(&self) -> &Lambda {
@@ -253,38 +280,12 @@ impl Gateway {
     }
 }
 
-/// What the functions are told of each other.
-struct Environment<'a> {
-    keys: &'a Keys,
-    issuer: &'a Issuer,
-    database: &'a Database,
-    provider_url: &'a str,
-}
-
-impl Environment<'_> {
-    /// All variables; each function gets those that its manifest names.
-    fn variables(&self) -> Result<Vec<(String, String)>, GatewayError> {
-        let variables = [
-            ("AWS_ENDPOINT_URL_DYNAMODB", self.database.endpoint()),
-            ("COUNTERSIGN_LEDGER_TABLE", LEDGER.to_owned()),
-            ("COUNTERSIGN_CONSENTS_TABLE", CONSENTS.to_owned()),
-            ("COUNTERSIGN_GATEWAY_ID", GATEWAY_ID.to_owned()),
-            ("COUNTERSIGN_CALLER_KEYS", self.keys.caller_set()?),
-            ("COUNTERSIGN_CALLER_SIGNING_KEY", self.keys.caller().to_owned()),
-            ("COUNTERSIGN_CONSENT_KEYS", self.keys.consent_set()?),
-            ("COUNTERSIGN_ISSUER", self.issuer.url().to_owned()),
-            ("COUNTERSIGN_AUDIENCE", AUDIENCE.to_owned()),
-            ("COUNTERSIGN_ISSUER_KEYS", self.issuer.jwks().to_string()),
-            ("COUNTERSIGN_PROVIDER_URL", self.provider_url.to_owned()),
-            ("COUNTERSIGN_PROVIDER_KEY", PROVIDER_KEY.to_owned()),
-        ];
-        Ok(variables.map(|(name, value)| (name.to_owned(), value)).to_vec())
-    }
-}
-
-fn with_timeout(variables: &[(String, String)], function: &Function) -> Vec<(String, String)> {
-    let timeout = ("COUNTERSIGN_TIMEOUT_S".to_owned(), function.timeout.as_secs().to_string());
-    variables.iter().cloned().chain([timeout]).collect()
+/// A tap before an address, and its own.
+async fn tap(upstream: String, stop: &CancellationToken) -> Result<(Tap, String), GatewayError> {
+    let (listener, url) = listen(0).await?;
+    let tap = Tap::new(upstream);
+    serve(listener, tap.router(), stop.clone());
+    Ok((tap, url))
 }
 
 async fn listen(port: u16) -> Result<(TcpListener, String), GatewayError> {
@@ -335,51 +336,4 @@ fn endpoint(
     };
     let router = mcp::router(tools, Arc::new(lambda.clone()), settings)?;
     Ok(router.merge(issuer.router(&format!("{url}{}", mcp::PATH))))
-}
-
-impl Functions for Lambda {
-    fn invoke<'a>(
-        &'a self,
-        function: &'a str,
-        payload: Bytes,
-        client_context: Option<Bytes>,
-    ) -> BoxFuture<'a, Result<Bytes, String>> {
-        async move {
-            match Self::invoke(self, function, payload, client_context).await {
-                Invoked::Answered(answer) => Ok(answer),
-                Invoked::FunctionError { kind, message } => Err(format!("{kind}: {message}")),
-                Invoked::Refused(refusal) => Err(refusal.to_string()),
-            }
-        }
-        .boxed()
-    }
-}
-
-/// Carries the ledger's stream to each function that is triggered by it.
-fn streams(functions: &[Function], database: &Database, lambda: &Lambda) -> Vec<StreamPoller> {
-    let triggered = functions.iter().filter(|function| function.trigger == Trigger::Stream);
-    let start = |function: &Function| {
-        let settings = stream::Settings {
-            key_prefix: countersign::operation::OPERATION.prefix(),
-            ..stream::Settings::new(LEDGER)
-        };
-        let (lambda, name) = (lambda.clone(), function.name.clone());
-        StreamPoller::start(database.engine(), settings, move |event| {
-            let (lambda, name) = (lambda.clone(), name.clone());
-            async move { lambda.invoke(&name, event, None).await }
-        })
-    };
-    triggered.map(start).collect()
-}
-
-fn schedules(functions: &[Function], every: Option<Duration>, lambda: &Lambda) -> Vec<Schedule> {
-    let scheduled = functions.iter().filter_map(|function| Some((function, function.schedule?)));
-    let start = |(function, declared): (&Function, Duration)| {
-        let (lambda, name) = (lambda.clone(), function.name.clone());
-        Schedule::start(function.name.clone(), every.unwrap_or(declared), move |event| {
-            let (lambda, name) = (lambda.clone(), name.clone());
-            async move { lambda.invoke(&name, event, None).await }
-        })
-    };
-    scheduled.map(start).collect()
 }

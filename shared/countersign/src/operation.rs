@@ -5,7 +5,7 @@ pub mod transitions;
 use std::time::Duration;
 
 use transitions::Event;
-pub use transitions::State;
+pub use transitions::{State, Worker};
 
 use crate::bounded::{IdempotencyKey, IntentId, Nonce, OperationId, Principal, Tenant};
 use crate::caller::Caller;
@@ -17,7 +17,6 @@ use crate::failure::Failure;
 use crate::intent::{Intent, KEPT, Requester};
 use crate::item::{Corrupt, Item};
 use crate::key::{Key, Kind};
-use crate::ledger::DUE_SHARDS;
 
 /// Where operations lie. A worker's event source filters on this kind's prefix.
 pub const OPERATION: Kind = Kind::ledger("operation");
@@ -26,6 +25,14 @@ pub const OPERATION: Kind = Kind::ledger("operation");
 pub(crate) const GRANT: Duration = Duration::from_secs(60 * 60);
 /// After how long a sweeper looks at what should have been dispatched at once.
 const OVERDUE: Duration = Duration::from_secs(60);
+
+/// Over how many partitions of the due index a worker's operations are spread.
+const DUE_SHARDS: u8 = 4;
+
+/// The partitions of the due index that one kind of worker sweeps.
+pub fn due_shards(worker: Worker) -> impl Iterator<Item = String> {
+    (0..DUE_SHARDS).map(move |shard| format!("{worker}-{shard}"))
+}
 
 /// One accepted command, from the claim of its key to its end.
 #[derive(Debug, Clone, PartialEq)]
@@ -145,7 +152,7 @@ impl<E: Effect> Operation<E> {
             .with("attempts", self.attempts)
             .with("fence", self.fence)
             .with("nonce", self.nonce.as_str())
-            .with("due_shard", self.due_shard())
+            .with_optional("due_shard", self.due_shard(self.state))
             .with_optional("due_at", self.due_at)
             .with("expires", self.accepted_at + KEPT);
         Ok(Step::create(key(&self.tenant, &self.id), self.requester.write(item)))
@@ -183,8 +190,8 @@ impl<E: Effect> Operation<E> {
         }))
     }
 
-    /// Where an arrow leads, and the step that moves it there: from exactly this state and fence, due again at `due`
-    /// unless it is at its end. `None` where the picture has no such arrow.
+    /// Where an arrow leads, and the step that moves it there: from exactly this state and fence, due again at `due` if a
+    /// worker has something left to do. `None` where the picture has no such arrow.
     pub(crate) fn moves(&self, event: Event, due: Timestamp, nonce: &Nonce) -> Option<(State, Step)> {
         let to = transitions::next(self.state, event, self.attempts)?;
         let step = Step::update(key(&self.tenant, &self.id))
@@ -192,15 +199,15 @@ impl<E: Effect> Operation<E> {
             .when_is("fence", self.fence)
             .set("state", to.as_str())
             .set("nonce", nonce.as_str());
-        let step = match to.is_final() {
-            true => step.remove("due_shard").remove("due_at"),
-            false => step.set("due_shard", self.due_shard()).set("due_at", due),
+        let step = match self.due_shard(to) {
+            None => step.remove("due_shard").remove("due_at"),
+            Some(shard) => step.set("due_shard", shard).set("due_at", due),
         };
         Some((to, step))
     }
 
-    fn due_shard(&self) -> String {
+    fn due_shard(&self, state: State) -> Option<String> {
         let sum = self.id.as_str().bytes().fold(0_u8, u8::wrapping_add);
-        (sum % DUE_SHARDS).to_string()
+        state.worker().map(|worker| format!("{worker}-{}", sum % DUE_SHARDS))
     }
 }

@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use countersign::bounded::Currency;
+use countersign::delivery::Target;
 use countersign::operation::State;
 use local::lambda::Invoked;
 use local::provider::Behavior;
 use tests::accounts::past;
 use tests::process::kill;
-use tests::worker::WORKER;
+use tests::worker::{WORKER, target};
 use tests::{App, quiet, run};
 
 /// Waits until the provider has a request of this proposal.
@@ -120,15 +121,18 @@ fn refunds_that_wait_for_evidence_do_not_keep_the_sweeper_from_those_that_can_be
         let app = App::quiet().await;
         let order = app.order("acme", Currency::Eur, 50_000).await;
         // An outage leaves many refunds unknown, all of them older than what comes next.
+        app.gateway.provider().always(order.payment.as_str(), Behavior::ErrorBefore);
         for amount in 1..=30 {
             let lost = app.submitted(&order, amount).await;
-            let unknown =
-                |step: countersign::change::Step| step.set("state", "unknown").set("attempts", 1).set("fence", 1);
-            app.edit(&lost.operation, |step| unknown(step).set("due_shard", "0").set("due_at", past())).await;
+            assert_eq!(app.deliver(&lost.operation).await, State::Unknown);
+            let Target { tenant, operation } = target(&lost.operation);
+            let item = app.item(&countersign::operation::key(&tenant, &operation)).await.unwrap();
+            let shard = item.text("due_shard").unwrap();
+            assert!(shard.starts_with("reconcile-"), "{shard}: only who looks for evidence has something left to do");
         }
+        app.gateway.provider().always(order.payment.as_str(), Behavior::Succeed);
         let refund = app.submitted(&order, 1_000).await;
-        let due = countersign::clock::Timestamp::now();
-        app.edit(&refund.operation, |step| step.set("due_shard", "0").set("due_at", due)).await;
+        app.edit(&refund.operation, |step| step.set("due_at", past())).await;
         app.gateway.sweep().await;
         assert_eq!(app.operation(&refund.operation).await.state, State::Succeeded);
         app.stop().await;

@@ -62,7 +62,7 @@ fn an_unknown_persona_is_told_who_there_is() {
         for arguments in [&["token", "mallory"][..], &["approve", proposal, "--as", "mallory", "--yes"]] {
             let ran = gateway.ran(arguments).await;
             assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.lines().count()), (Some(1), "", 1), "{ran:?}");
-            let start = format!("error: invalid_input: there is no such persona; known are: {who}; ");
+            let start = format!("error: not_found: there is no such persona; choose one of: {who}");
             assert!(ran.stderr.starts_with(&start), "{}", ran.stderr);
         }
     });

@@ -17,6 +17,7 @@ use tests::{App, run};
 
 const CALLER_TYP: &str = "countersign-caller+jwt";
 const CONSENT_TYP: &str = "countersign-consent+jwt";
+const TOOL_NAME: &str = "bedrockAgentCoreToolName";
 const REFUSED: &str = "unauthenticated";
 
 /// Everything a context can be made of, for one tool.
@@ -29,7 +30,7 @@ struct Parts<'a> {
 type Make = fn(&Parts<'_>) -> Option<Bytes>;
 
 #[rustfmt::skip]
-const CONTEXTS: [(&str, Make, &str); 47] = [
+const CONTEXTS: [(&str, Make, &str); 50] = [
     ("as the gateway sends it", |parts| Some(parts.good()), "ok"),
     ("in base64", |parts| Some(BASE64.encode(&parts.good()).into()), "ok"),
     ("with the header in capitals", |parts| parts.headers(json!({ "X-COUNTERSIGN-CALLER": parts.token() })), "ok"),
@@ -60,11 +61,14 @@ const CONTEXTS: [(&str, Make, &str); 47] = [
     ("an empty header", |parts| parts.bearing(""), REFUSED),
     ("a header that is a list", |parts| parts.headers(json!({ HEADER: [parts.token()] })), REFUSED),
     ("two spellings of two values", |parts| parts.headers(json!({ HEADER: parts.token(), "X-Countersign-Caller": "-" })), REFUSED),
-    ("the header twice", |parts| Some(parts.good_text().replace(&format!("\"{HEADER}\""), &format!("\"{HEADER}\":\"-\",\"{HEADER}\"")).into()), REFUSED),
-    ("the tool's name twice", |parts| Some(parts.good_text().replace("\"bedrockAgentCoreToolName\"", "\"bedrockAgentCoreToolName\":\"Else___else\",\"bedrockAgentCoreToolName\"").into()), REFUSED),
-    ("no tool's name", |parts| parts.with(|context| context["custom"]["bedrockAgentCoreToolName"] = Value::Null), REFUSED),
-    ("another tool's name", |parts| parts.with(|context| context["custom"]["bedrockAgentCoreToolName"] = json!("Else___else")), REFUSED),
-    ("the tool's name without its target", |parts| parts.with(|context| context["custom"]["bedrockAgentCoreToolName"] = json!(parts.tool)), REFUSED),
+    ("two spellings of two values, the good one first", |parts| parts.headers(json!({ HEADER: "-", "X-Countersign-Caller": parts.token() })), REFUSED),
+    ("the header twice", |parts| Some(before(&parts.good(), HEADER, "-")), REFUSED),
+    ("the header twice, the good one first", |parts| Some(before(&parts.bearing("-").unwrap(), HEADER, &parts.token_text())), REFUSED),
+    ("the tool's name twice", |parts| Some(before(&parts.good(), TOOL_NAME, "Else___else")), REFUSED),
+    ("the tool's name twice, the good one first", |parts| Some(before(&parts.of_another_tool(), TOOL_NAME, &full_name(parts.tool))), REFUSED),
+    ("no tool's name", |parts| parts.with(|context| context["custom"][TOOL_NAME] = Value::Null), REFUSED),
+    ("another tool's name", |parts| Some(parts.of_another_tool()), REFUSED),
+    ("the tool's name without its target", |parts| parts.with(|context| context["custom"][TOOL_NAME] = json!(parts.tool)), REFUSED),
     ("another gateway's id", |parts| parts.with(|context| context["custom"]["bedrockAgentCoreGatewayId"] = json!("other")), REFUSED),
     ("an assertion for another tool", |parts| parts.minted(GATEWAY_ID, &full_name("some_tool"), Timestamp::now()), REFUSED),
     ("an assertion for another gateway", |parts| parts.minted("other", &full_name(parts.tool), Timestamp::now()), REFUSED),
@@ -158,8 +162,8 @@ impl Parts<'_> {
         client_context(self.tool, &self.token_text())
     }
 
-    fn good_text(&self) -> String {
-        String::from_utf8(self.good().to_vec()).unwrap()
+    fn of_another_tool(&self) -> Bytes {
+        self.with(|context| context["custom"][TOOL_NAME] = json!("Else___else")).unwrap()
     }
 
     /// The good context with one difference.
@@ -222,6 +226,13 @@ fn text(context: &'static str) -> Option<Bytes> {
 
 fn stranger(kid: &str) -> Signer {
     Signer::parse(&Signer::generate(kid).unwrap()).unwrap()
+}
+
+/// The context with one member more, before the one of the same name.
+fn before(context: &Bytes, name: &str, value: &str) -> Bytes {
+    let text = std::str::from_utf8(context).unwrap();
+    let (head, tail) = text.split_once(&format!("\"{name}\":")).unwrap();
+    format!("{head}\"{name}\":\"{value}\",\"{name}\":{tail}").into()
 }
 
 /// The token with one bit of its signature turned.

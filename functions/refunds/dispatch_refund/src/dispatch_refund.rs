@@ -9,8 +9,10 @@ use countersign::clock::Timestamp;
 use countersign::delivery::{Target, deliver};
 use countersign::failure::{Code, Failure};
 use countersign::keys::KeySet;
-use countersign::ledger::{DUE_SHARDS, Dynamo};
+use countersign::ledger::Dynamo;
+use countersign::operation::{Worker, due_shards};
 use futures::future::join_all;
+use futures::stream::{self, StreamExt as _};
 use lambda_runtime::Error;
 use refunds::Refund;
 use serde::Deserialize;
@@ -18,9 +20,9 @@ use serde_dynamo::AttributeValue;
 use serde_json::Value;
 use stripe::Stripe;
 
-/// How many due operations of a shard one sweep looks at. Far more than it could send: those that wait for evidence are
-/// due as well, and after an outage they may be many and the oldest.
-const SWEEP: u16 = 1_000;
+/// How many due operations of a shard one sweep takes, and how many of them at once.
+const SWEEP: u16 = 250;
+const AT_ONCE: usize = 10;
 
 /// The worker.
 pub(crate) struct DispatchRefund {
@@ -69,15 +71,13 @@ impl DispatchRefund {
         self.deliver(&target).await.map_err(|_| sequence)
     }
 
-    /// Handles what is due, shard by shard. One that fails is left to the next sweep.
+    /// Handles what is due, shard by shard. One that fails is left to the next sweep, and is logged already; the others
+    /// are not to wait for it.
     async fn sweep(&self) -> Result<(), Failure> {
-        for shard in 0..DUE_SHARDS {
-            for pk in self.ledger.due(shard, Timestamp::now(), SWEEP).await? {
-                if let Some(target) = Target::parse(&pk) {
-                    // Logged already; the others are not to wait for it.
-                    let _ = self.deliver(&target).await;
-                }
-            }
+        for shard in due_shards(Worker::Dispatch) {
+            let due = self.ledger.due(&shard, Timestamp::now(), SWEEP).await?;
+            let targets = stream::iter(due.iter().filter_map(|pk| Target::parse(pk)));
+            targets.for_each_concurrent(AT_ONCE, async |target| _ = self.deliver(&target).await).await;
         }
         Ok(())
     }

@@ -27,6 +27,7 @@ pub(super) async fn serve(serve: Serve) -> Result<(), Stop> {
         port: serve.port,
         log: log(folder.as_ref())?,
         sweep: None,
+        tapped: false,
     };
     let gateway = Gateway::start(options).await?;
     if let Some(folder) = &folder {

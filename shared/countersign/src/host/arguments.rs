@@ -76,7 +76,8 @@ fn message(error: &serde_json::Error) -> String {
 
 /// A name from outside, short and harmless enough to be named in an answer.
 fn shown(name: &str) -> String {
-    name.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').take(64).collect()
+    let shown: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').take(64).collect();
+    if shown.is_empty() { "arguments".to_owned() } else { shown }
 }
 
 #[cfg(test)]
@@ -105,6 +106,7 @@ mod tests {
             (r#"{"amount_minor":1,"currency":"EUR"}x"#, "arguments"),
             (r#"{"amount_minor":1}"#, "currency"),
             (r#"{"amount_minor":1,"currency":"EUR","tenant":"globex"}"#, "tenant"),
+            (r#"{"amount_minor":1,"currency":"EUR","é":1}"#, "arguments"),
             (r#"{"amount_minor":1,"amount\u005fminor":2,"currency":"EUR"}"#, "amount_minor"),
             (r#"{"amount_minor":null,"currency":"EUR"}"#, "amount_minor"),
             (r#"{"amount_minor":1.0,"currency":"EUR"}"#, "amount_minor"),

@@ -84,19 +84,19 @@ impl Dynamo {
         found.items().iter().map(read).collect()
     }
 
-    /// The partition keys of up to `limit` operations of a shard that somebody should have looked at by `now`, oldest
-    /// first. Each is a hint to load the operation, no more.
+    /// The partition keys of up to `limit` operations of a [`crate::operation::due_shards`] partition that a worker
+    /// should have looked at by `now`, oldest first. Each is a hint to load the operation, no more.
     ///
     /// # Errors
     /// When the database does not answer in time.
-    pub async fn due(&self, shard: u8, now: Timestamp, limit: u16) -> Result<Vec<String>, Failure> {
+    pub async fn due(&self, shard: &str, now: Timestamp, limit: u16) -> Result<Vec<String>, Failure> {
         let found = self
             .client
             .query()
             .table_name(&self.tables.ledger)
             .index_name(DUE_INDEX)
             .key_condition_expression("due_shard = :shard AND due_at <= :now")
-            .expression_attribute_values(":shard", AttributeValue::S(shard.to_string()))
+            .expression_attribute_values(":shard", AttributeValue::S(shard.to_owned()))
             .expression_attribute_values(":now", AttributeValue::N(now.seconds().to_string()))
             .limit(limit.into())
             .customize()

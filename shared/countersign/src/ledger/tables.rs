@@ -10,10 +10,8 @@ use crate::key::Table;
 
 /// Operations by what they are about, newest last: for display, never for a decision.
 pub const SUBJECT_INDEX: &str = "by_subject";
-/// Operations that are not final, by when somebody should look at them.
+/// Operations that some worker has something left to do for, by when it should look at them.
 pub const DUE_INDEX: &str = "by_due";
-/// Over how many partitions the due index is spread.
-pub const DUE_SHARDS: u8 = 4;
 
 /// What the two tables are called.
 #[derive(Debug, Clone, PartialEq, Eq)]

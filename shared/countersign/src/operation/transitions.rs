@@ -35,6 +35,17 @@ crate::choice! {
     }
 }
 
+crate::choice! {
+    /// Who has to do something next. Each sweeps partitions of its own, so that what waits for one of them keeps nothing
+    /// from the other.
+    pub enum Worker {
+        /// Whoever sends.
+        Dispatch = "dispatch",
+        /// Whoever looks for evidence.
+        Reconcile = "reconcile",
+    }
+}
+
 /// What can happen to an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
@@ -90,6 +101,18 @@ impl State {
         match self {
             Self::Succeeded | Self::Returned | Self::Failed | Self::Cancelled | Self::Expired => true,
             Self::Queued | Self::Sending | Self::Settling | Self::Unknown | Self::NeedsOperator => false,
+        }
+    }
+
+    /// Which worker has to do something next; none where it is final or a person's to decide.
+    #[must_use]
+    pub const fn worker(self) -> Option<Worker> {
+        match self {
+            Self::Queued | Self::Sending => Some(Worker::Dispatch),
+            Self::Settling | Self::Unknown => Some(Worker::Reconcile),
+            Self::NeedsOperator | Self::Succeeded | Self::Returned | Self::Failed | Self::Cancelled | Self::Expired => {
+                None
+            }
         }
     }
 
