@@ -82,17 +82,37 @@ fn the_binaries_of_a_plain_build_are_those_of_the_manifests() {
     });
 }
 
+/// The variables of a running process (<https://man7.org/linux/man-pages/man5/proc_pid_environ.5.html>).
+fn environment(process: u32) -> BTreeSet<String> {
+    let text = String::from_utf8(std::fs::read(format!("/proc/{process}/environ")).unwrap()).unwrap();
+    text.split('\0').filter_map(|variable| Some(variable.split_once('=')?.0.to_owned())).collect()
+}
+
 #[test]
-fn a_function_names_no_setting_that_the_local_gateway_does_not_give() {
-    // The interceptor reads its claims' names from here; the local issuer uses the names that hold without it.
+fn a_function_is_given_the_settings_that_it_names_and_no_others() {
+    // The names of a token's claims, where they are not those that the local issuer uses.
     const OPTIONAL: &str = "COUNTERSIGN_CLAIMS";
-    let (_, gateway) =
-        sources("infra/local/src").into_iter().find(|(path, _)| path.ends_with("src/gateway.rs")).unwrap();
-    for package in functions() {
-        for name in env(&package) {
-            assert!(name == OPTIONAL || gateway.contains(&format!("\"{name}\"")), "{}: {name}", package.name);
+    tests::run(async {
+        let app = tests::shared().await;
+        let order = app.order("acme", countersign::bounded::Currency::Eur, 1_000).await;
+        let agent = app.client("acme-agent").await;
+        agent.call("get_order_summary", serde_json::json!({ "order_id": order.id })).await.unwrap();
+        agent.close().await;
+        let refund = app.submitted(&order, 1_000).await;
+        app.until(&refund.operation, "succeeded").await;
+        for package in functions() {
+            let process = app.gateway.lambda().processes(&package.name)[0];
+            let given = environment(process);
+            let ours: BTreeSet<_> =
+                given.iter().map(String::as_str).filter(|name| name.starts_with("COUNTERSIGN_")).collect();
+            let named: BTreeSet<_> = env(&package).into_iter().filter(|name| *name != OPTIONAL).collect();
+            assert_eq!(ours, named, "{}", package.name);
+            // Nor anything of the developer's shell.
+            for name in ["HOME", "PATH", "USER"] {
+                assert!(!given.contains(name), "{} sees {name}", package.name);
+            }
         }
-    }
+    });
 }
 
 #[test]
