@@ -17,7 +17,7 @@ pub enum FolderError {
     #[error("the folder `{}` cannot be used; check that you may write there and that the disk has room", .0.display())]
     Unusable(PathBuf, #[source] io::Error),
     /// No gateway runs there.
-    #[error("no gateway runs in `{}`; start one with `cargo local`", .0.display())]
+    #[error("no gateway runs in `{}`; start one with `cargo local`, or name its folder with --folder", .0.display())]
     NotRunning(PathBuf),
 }
 

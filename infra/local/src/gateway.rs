@@ -36,6 +36,8 @@ use triggers::{schedules, streams};
 
 /// The gateway's id, as tools are told it.
 pub const GATEWAY_ID: &str = "countersign-local";
+/// Who vouches for everybody in the local world. It is a name, and the same on every port: a proposal is bound to it.
+pub const ISSUER: &str = "http://127.0.0.1:8700";
 const LEDGER: &str = "ledger";
 const CONSENTS: &str = "consents";
 
@@ -128,7 +130,7 @@ impl Gateway {
         let (listener, url) = listen(options.port).await?;
         let in_folder = |name: &str| options.folder.as_ref().map(|folder| folder.join(name));
         let keys = in_folder("keys").map_or_else(Keys::new, |folder| Keys::open(&folder))?;
-        let issuer = keys.issuer(&url)?;
+        let issuer = keys.issuer(ISSUER)?;
 
         let database = Database::start(&in_folder("ledger.db").map_or(Storage::Memory, Storage::File))?;
         let client =
@@ -156,9 +158,9 @@ impl Gateway {
 
         let control_token = countersign::random::nonce()?.to_string();
         let (signer, consent_keys) = (keys.consent()?, keys.consent_keys()?);
-        let approvals = Approvals { ledger: ledger.clone(), signer, keys: consent_keys, issuer: url.clone() };
+        let approvals = Approvals { ledger: ledger.clone(), signer, keys: consent_keys, issuer: ISSUER.to_owned() };
         let control = Arc::new(Control { approvals, issuer, token: control_token.clone() });
-        let router = endpoint(contracts, &lambda, &keys.issuer(&url)?, &url, stop.clone())?;
+        let router = endpoint(contracts, &lambda, &keys.issuer(ISSUER)?, &url, stop.clone())?;
         serve(listener, router.merge(control::router(Arc::clone(&control))), stop.clone());
 
         let streams = streams(&options.functions, &database, &lambda);

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use countersign::config::Config;
 use countersign::digest::Digest;
 use local::binaries::{self, BuildError, Trigger};
 use serde::{Deserialize, Serialize};
@@ -94,8 +95,11 @@ fn registry() -> Result<Registry, Stop> {
     }
 }
 
+/// Beside the package that Cargo runs: in a moved checkout the binary may be an old one, the folder never.
 fn folder() -> PathBuf {
-    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tool-definitions"))
+    let package = Config::from_environment().optional("CARGO_MANIFEST_DIR");
+    let package = package.unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").to_owned());
+    PathBuf::from(package).join("../../tool-definitions")
 }
 
 fn file(tool: &str) -> PathBuf {

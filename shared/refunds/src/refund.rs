@@ -11,7 +11,7 @@ use countersign::key::Key;
 use serde::{Deserialize, Serialize};
 
 use crate::order::{Mode, Order, OrderId, PaymentReference, ProviderAccount};
-use crate::similar;
+use crate::similar::{self, Similar};
 
 /// More than can still go back.
 pub const EXCEEDS_REFUNDABLE: Code = Code::new("exceeds_refundable");
@@ -72,6 +72,11 @@ pub struct Refund {
 impl Refund {
     fn order(&self, tenant: &Tenant) -> Step {
         Step::update(Order::key(tenant, &self.order_id))
+    }
+
+    /// The order, while it still has the amount reserved.
+    fn reserved(&self, tenant: &Tenant, amount: i64) -> Step {
+        self.order(tenant).when(Guard::AtLeast("reserved_minor", amount))
     }
 }
 
@@ -134,6 +139,25 @@ impl Effect for Refund {
         fits(&order, self.amount_minor)
     }
 
+    fn reconsider(&self, tenant: &Tenant, seen: &Snapshot, now: Timestamp) -> Result<Vec<Key>, Failure> {
+        let note = similar::key(tenant, &self.order_id, self.amount_minor);
+        let missing = seen.missing([&note]);
+        if !missing.is_empty() {
+            return Ok(missing);
+        }
+        match similar::of(tenant, &self.order_id, self.amount_minor, seen, now)? {
+            Similar::Need(key) => Ok(vec![key]),
+            Similar::Is(operation) if self.similar_operation_id.as_ref() != Some(&operation) => Err(Failure::new(
+                Self::COMMAND.noun.stale(),
+                Retry::Never,
+                "the same amount of this order was submitted since the proposal was prepared",
+                "call prepare_refund again if it is wanted once more; the new proposal will name the other refund",
+            )
+            .about(operation)),
+            Similar::Is(_) | Similar::None => Ok(Vec::new()),
+        }
+    }
+
     fn reserve(&self, tenant: &Tenant, operation: &OperationId, now: Timestamp) -> Vec<Step> {
         let amount = self.amount_minor.get();
         let reserve = self
@@ -142,7 +166,7 @@ impl Effect for Refund {
             .when(Guard::AtLeast("refundable_minor", amount))
             .add("refundable_minor", -amount)
             .add("reserved_minor", amount);
-        vec![reserve, similar::note(tenant, &self.order_id, self.amount_minor, operation, now)]
+        vec![reserve, similar::note(tenant, self, operation, now)]
     }
 }
 
@@ -153,12 +177,12 @@ impl External for Refund {
 
     fn settle(&self, tenant: &Tenant) -> Vec<Step> {
         let amount = self.amount_minor.get();
-        vec![self.order(tenant).add("reserved_minor", -amount).add("refunded_minor", amount)]
+        vec![self.reserved(tenant, amount).add("reserved_minor", -amount).add("refunded_minor", amount)]
     }
 
     fn release(&self, tenant: &Tenant) -> Vec<Step> {
         let amount = self.amount_minor.get();
-        vec![self.order(tenant).add("reserved_minor", -amount).add("refundable_minor", amount)]
+        vec![self.reserved(tenant, amount).add("reserved_minor", -amount).add("refundable_minor", amount)]
     }
 }
 
@@ -167,6 +191,10 @@ pub(crate) fn fits(order: &Order, amount: AmountMinor) -> Result<(), Failure> {
     let refundable = order.refundable_minor.get();
     if amount.get() <= refundable {
         return Ok(());
+    }
+    if refundable == 0 {
+        let next = "tell the requester; get_order_summary shows what was refunded or is on its way";
+        return Err(Failure::new(EXCEEDS_REFUNDABLE, Retry::Never, "nothing of this order is left to refund", next));
     }
     Err(Failure::new(
         EXCEEDS_REFUNDABLE,

@@ -92,16 +92,18 @@ impl Tokens {
             tenant: Tenant::parse(tenant).map_err(|_| "the tenant's name is not usable")?,
             issuer: self.issuer.clone(),
             principal: Principal::parse(principal).map_err(|_| "the principal's name is not usable")?,
-            actor: optional(text(&self.claims.actor), Actor::parse)?,
-            client: optional(text(&self.claims.client), Client::parse)?,
+            actor: optional(claims.get(&self.claims.actor), Actor::parse)?,
+            client: optional(claims.get(&self.claims.client), Client::parse)?,
             roles: roles(claims.get(&self.claims.roles)),
         })
     }
 }
 
 /// A claim that may be absent, but not unusable: an unreadable agent is not no agent.
-fn optional<T, E>(text: Option<&str>, parse: impl FnOnce(&str) -> Result<T, E>) -> Result<Option<T>, &'static str> {
-    text.map(parse).transpose().map_err(|_| "a name in the token is not usable")
+fn optional<T, E>(claim: Option<&Value>, parse: impl FnOnce(&str) -> Result<T, E>) -> Result<Option<T>, &'static str> {
+    const UNUSABLE: &str = "a name in the token is not usable";
+    let Some(claim) = claim else { return Ok(None) };
+    parse(claim.as_str().ok_or(UNUSABLE)?).map(Some).map_err(|_| UNUSABLE)
 }
 
 /// The roles, as an array or as words; what is no role is none.

@@ -45,8 +45,8 @@ impl Tool for GetRefundStatus {
     const ABOUT: About = About {
         title: "Refund status",
         description: "Show how far a refund that submit_refund accepted has come, for the person who requested it or an \
-            operator. Changes nothing. While it is queued, sending, settling or unknown, look again later and submit \
-            nothing again.",
+            operator. Changes nothing. While it is queued, sending or settling, look again later; while it is unknown or \
+            needs_operator, ask an operator. Submit nothing again.",
         version: "1.0.0",
         tier: Tier::Read,
         hints: Hints::READ,

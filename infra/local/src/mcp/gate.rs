@@ -51,7 +51,11 @@ impl Gate {
         if let Some(error) = error {
             challenge.push_str(&format!(", error=\"{error}\""));
         }
-        let mut response = refuse(StatusCode::UNAUTHORIZED, -32001, "a bearer token is needed; see WWW-Authenticate");
+        let message = match error {
+            None => "a bearer token is needed; see WWW-Authenticate",
+            Some(_) => "the bearer token is not valid or has expired; get a new one",
+        };
+        let mut response = refuse(StatusCode::UNAUTHORIZED, -32001, message);
         if let Ok(challenge) = HeaderValue::from_str(&challenge) {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
         }

@@ -109,7 +109,8 @@ impl Dynamo {
     }
 
     fn timeouts(&self) -> Result<aws_sdk_dynamodb::config::Builder, Failure> {
-        let left = self.deadline.map_or(REQUEST, |deadline| deadline.left().min(REQUEST));
+        // The call needs a little of what is left for its answer.
+        let left = self.deadline.map_or(REQUEST, |deadline| deadline.left().saturating_sub(LEAST).min(REQUEST));
         if left < LEAST {
             return Err(Failure::deadline_too_close());
         }
