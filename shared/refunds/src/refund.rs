@@ -1,7 +1,7 @@
 //! Refunds: the effect that a person agrees to and a provider carries out.
 
 use countersign::bounded::{Alphabet, AmountMinor, Currency, IntentId, OperationId, Tenant};
-use countersign::change::{Guard, Snapshot, Step};
+use countersign::change::{Guard, Seen, Snapshot, Step};
 use countersign::clock::Timestamp;
 use countersign::delivery::External;
 use countersign::digest::Fields;
@@ -126,16 +126,19 @@ impl Effect for Refund {
     }
 
     fn check(&self, tenant: &Tenant, seen: &Snapshot) -> Result<(), Failure> {
-        let Some(order) = seen.item(&self.subject(tenant)) else { return Ok(()) };
-        let order = Order::read(order)?;
-        if order.terms_version != self.terms_version {
+        let order = match seen.see(&self.subject(tenant)) {
+            Seen::NotLoaded => return Ok(()),
+            Seen::Absent => None,
+            Seen::Present(item) => Some(Order::read(item)?),
+        };
+        let Some(order) = order.filter(|order| order.terms_version == self.terms_version) else {
             return Err(Failure::new(
                 Self::COMMAND.noun.stale(),
                 Retry::Never,
                 "the order has changed since the proposal was prepared",
                 "call get_order_summary, then prepare_refund again if the refund is still right",
             ));
-        }
+        };
         fits(&order, self.amount_minor)
     }
 

@@ -38,7 +38,8 @@ fn where_no_gateway_runs_the_subcommands_say_how_to_start_one() {
     run(async {
         let folder = folder();
         let path = folder.path().to_str().unwrap();
-        let sentence = format!("no gateway runs in `{path}`; start one with `cargo local`");
+        let sentence =
+            format!("no gateway runs in `{path}`; start one with `cargo local`, or name its folder with --folder");
         let proposal = "prop_aaaaaaaaaaaaaaaaaaaaaaaaaa";
         says(&ran(&["--folder", path, "token", "acme-agent"]).await, &sentence);
         for verb in ["approve", "reject", "revoke"] {

@@ -12,7 +12,7 @@ use countersign::deadline::Deadline;
 use countersign::delivery::{Target, deliver};
 use countersign::failure::{Code, Failure};
 use countersign::keys::KeySet;
-use countersign::ledger::Dynamo;
+use countersign::ledger::{Dynamo, Page};
 use countersign::operation::{Worker, due_shards};
 use futures::future::join_all;
 use futures::stream::{self, StreamExt as _};
@@ -23,8 +23,7 @@ use serde_dynamo::AttributeValue;
 use serde_json::Value;
 use stripe::Stripe;
 
-/// How many due operations of a shard one sweep takes, and how many of them at once.
-const SWEEP: u16 = 250;
+/// How many due operations are handled at once.
 const AT_ONCE: usize = 10;
 /// With less than this left, no delivery is begun: the provider may take ten seconds, and recording as long.
 const LEAST: Duration = Duration::from_secs(25);
@@ -82,18 +81,22 @@ impl DispatchRefund {
         self.deliver(&target).await.map_err(|_| sequence)
     }
 
-    /// Handles what is due, shard by shard. One that fails is left to the next sweep, and is logged already; the others
-    /// are not to wait for it.
+    /// Handles what is due, shard by shard and page by page, as long as there is time. One that fails is left to the next
+    /// sweep, and is logged already; the others are not to wait for it.
     async fn sweep(&self, deadline: Deadline) -> Result<(), Failure> {
         for shard in due_shards::<Refund>(Worker::Dispatch) {
-            let due = self.ledger.due(&shard, Timestamp::now(), SWEEP).await?;
-            let targets = stream::iter(due.iter().filter_map(|pk| Target::parse(pk)));
-            let deliver = async |target| {
-                if deadline.left() >= LEAST {
-                    let _ = self.deliver(&target).await;
-                }
-            };
-            targets.for_each_concurrent(AT_ONCE, deliver).await;
+            let mut page = Some(Page::default());
+            while let Some(next) = page.filter(|_| deadline.left() >= LEAST) {
+                let (due, further) = self.ledger.due(&shard, Timestamp::now(), next).await?;
+                let targets = stream::iter(due.iter().filter_map(|pk| Target::parse(pk)));
+                let deliver = async |target| {
+                    if deadline.left() >= LEAST {
+                        let _ = self.deliver(&target).await;
+                    }
+                };
+                targets.for_each_concurrent(AT_ONCE, deliver).await;
+                page = further;
+            }
         }
         Ok(())
     }

@@ -96,7 +96,9 @@ impl<'a, E: External, P: Provider<E>> Claim<'a, E, P> {
         }
         match self.provider.request(&operation.intent_id, &operation.effect) {
             // A resend is byte for byte the first request: the provider compares, and so do we.
-            Ok(request) if operation.request.as_ref().is_some_and(|first| *first != request) => Err(tampered()),
+            Ok(request) if operation.request.as_ref().is_some_and(|first| *first != request) => {
+                self.give_up(&operation, Event::Stopped, "its first request cannot be repeated to the letter", now)
+            }
             Ok(request) => self.send(operation, request, unchanged, now),
             Err(unsayable) => self.give_up(&operation, Event::Stopped, unsayable.0, now),
         }
