@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use countersign::contract;
 use countersign::digest::Digest;
 use local::binaries::{self, BuildError, Trigger};
 use serde::{Deserialize, Serialize};
@@ -47,6 +48,15 @@ pub(crate) fn write(contracts: &BTreeMap<String, String>) -> Result<(), Stop> {
         std::fs::write(file(tool), contract)?;
     }
     Ok(())
+}
+
+/// One tool as the list of inline tool definitions that a gateway target takes.
+pub(crate) fn projection(contracts: &BTreeMap<String, String>, tool: &str) -> Result<String, Stop> {
+    let known = || contracts.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+    let contract =
+        contracts.get(tool).ok_or_else(|| format!("there is no tool `{tool}`; choose one of: {}", known()))?;
+    let projection = contract::projection(&serde_json::from_str(contract)?)?;
+    Ok(serde_json::to_string_pretty(&[projection])?)
 }
 
 /// Records that somebody approves a tool's contract as it stands in its file.

@@ -4,6 +4,9 @@
 //! (<https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/gateway-add-target-lambda.html>), so every bound also
 //! stands in the description, where the model reads it.
 
+mod projection;
+mod prose;
+
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::Serialize;
@@ -12,6 +15,8 @@ use serde_json::{Map, Value};
 use crate::bounded::BOUNDS;
 use crate::digest::Digest;
 use crate::tool::{About, Hints, Tier, Tool};
+
+pub use projection::{ProjectionError, projection};
 
 /// A tool's contract, as `tool-definitions/<tool>.json` holds it.
 #[derive(Debug, Clone, Serialize)]
@@ -104,7 +109,13 @@ fn finish(schema: &mut Value) {
 }
 
 fn describe(members: &mut Map<String, Value>) {
-    let Some(Value::String(bounds)) = members.remove(BOUNDS) else { return };
+    let bounds = match members.remove(BOUNDS) {
+        Some(Value::String(bounds)) => bounds,
+        _ => prose::of(members),
+    };
+    if bounds.is_empty() {
+        return;
+    }
     let description = match members.get("description").and_then(Value::as_str) {
         Some(said) => format!("{} {bounds}", said.split_whitespace().collect::<Vec<_>>().join(" ")),
         None => bounds,
