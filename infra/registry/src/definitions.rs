@@ -78,8 +78,9 @@ pub(crate) fn drift(contracts: &BTreeMap<String, String>) -> Result<Vec<String>,
         let kept = std::fs::read_to_string(file(tool)).unwrap_or_default();
         if kept != *contract {
             let old: Value = serde_json::from_str(&kept).unwrap_or_default();
-            let place = difference::first(&old, &serde_json::from_str(contract)?).unwrap_or_else(|| "its text".into());
-            drift.push(format!("{tool}: {place}; run `cargo registry render` and have the change approved"));
+            let places = difference::all(&old, &serde_json::from_str(contract)?);
+            drift.extend(places.iter().map(|place| format!("{tool}: {place}")));
+            drift.push(format!("{tool}: not what its file says; run `cargo registry render` and have it approved"));
         }
         match registry.tools.get(tool) {
             None => {
