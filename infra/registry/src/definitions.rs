@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use countersign::config::Config;
+use countersign::contract;
 use countersign::digest::Digest;
 use local::binaries::{self, BuildError, Trigger};
 use serde::{Deserialize, Serialize};
@@ -50,6 +51,15 @@ pub(crate) fn write(contracts: &BTreeMap<String, String>) -> Result<(), Stop> {
     Ok(())
 }
 
+/// One tool as the list of inline tool definitions that a gateway target takes.
+pub(crate) fn projection(contracts: &BTreeMap<String, String>, tool: &str) -> Result<String, Stop> {
+    let known = || contracts.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+    let contract =
+        contracts.get(tool).ok_or_else(|| format!("there is no tool `{tool}`; choose one of: {}", known()))?;
+    let projection = contract::projection(&serde_json::from_str(contract)?)?;
+    Ok(serde_json::to_string_pretty(&[projection])?)
+}
+
 /// Records that somebody approves a tool's contract as it stands in its file.
 pub(crate) fn approve(tool: &str, by: &str) -> Result<(), Stop> {
     let contract =
@@ -69,8 +79,9 @@ pub(crate) fn drift(contracts: &BTreeMap<String, String>) -> Result<Vec<String>,
         let kept = std::fs::read_to_string(file(tool)).unwrap_or_default();
         if kept != *contract {
             let old: Value = serde_json::from_str(&kept).unwrap_or_default();
-            let place = difference::first(&old, &serde_json::from_str(contract)?).unwrap_or_else(|| "its text".into());
-            drift.push(format!("{tool}: {place}; run `cargo registry render` and have the change approved"));
+            let places = difference::all(&old, &serde_json::from_str(contract)?);
+            drift.extend(places.iter().map(|place| format!("{tool}: {place}")));
+            drift.push(format!("{tool}: not what its file says; run `cargo registry render` and have it approved"));
         }
         match registry.tools.get(tool) {
             None => {
