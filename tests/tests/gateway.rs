@@ -12,3 +12,5 @@ mod life;
 mod people;
 #[path = "gateway/protocol.rs"]
 mod protocol;
+#[path = "gateway/siege.rs"]
+mod siege;
