@@ -93,6 +93,12 @@ impl Drop for Folder {
     }
 }
 
+/// Whether an error says that there is no more room.
+pub(crate) fn is_full(error: &io::Error) -> bool {
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    [StorageFull, QuotaExceeded, FileTooLarge].contains(&error.kind())
+}
+
 /// The note of the gateway that runs in a folder.
 ///
 /// # Errors

@@ -14,7 +14,6 @@ use countersign::config::dynamodb;
 use countersign::failure::Failure;
 use countersign::keys::KeySet;
 use countersign::ledger::{Dynamo, TableNames, create_tables};
-use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::approvals::Approvals;
@@ -24,6 +23,7 @@ use crate::database::{Database, DatabaseError, Storage};
 use crate::issuer::{Issuer, IssuerError, Persona};
 use crate::keys::{Keys, KeysError};
 use crate::lambda::{Lambda, LogSink, REGION, StartError};
+use crate::listener::{ListenError, listen, serve};
 use crate::mcp::{self, CatalogError, ListedTool};
 use crate::provider::{JournalError, Provider};
 use crate::schedule::Schedule;
@@ -68,12 +68,9 @@ pub struct Taps {
 /// Why the gateway did not start. Each says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum GatewayError {
-    /// The port is taken.
-    #[error("port {0} is in use; stop what listens there, or choose another one with --port")]
-    PortInUse(u16),
     /// No port can be had.
-    #[error("cannot listen on 127.0.0.1; allow this program to open local ports")]
-    Listen(#[source] std::io::Error),
+    #[error(transparent)]
+    Listen(#[from] ListenError),
     /// The database did not start.
     #[error(transparent)]
     Database(#[from] DatabaseError),
@@ -288,27 +285,6 @@ async fn tap(upstream: String, stop: &CancellationToken) -> Result<(Tap, String)
     let tap = Tap::new(upstream);
     serve(listener, tap.router(), stop.clone());
     Ok((tap, url))
-}
-
-async fn listen(port: u16) -> Result<(TcpListener, String), GatewayError> {
-    let listener = TcpListener::bind(("127.0.0.1", port)).await.map_err(|error| {
-        if error.kind() == std::io::ErrorKind::AddrInUse {
-            return GatewayError::PortInUse(port);
-        }
-        GatewayError::Listen(error)
-    })?;
-
-    let address = listener.local_addr().map_err(GatewayError::Listen)?;
-    Ok((listener, format!("http://{address}")))
-}
-
-fn serve(listener: TcpListener, router: Router, stop: CancellationToken) {
-    tokio::spawn(async move {
-        let serving = axum::serve(listener, router).into_future();
-        if let Some(Err(error)) = stop.run_until_cancelled(serving).await {
-            tracing::error!(%error, "a port is no longer served");
-        }
-    });
 }
 
 /// Asks every tool's binary for its contract.

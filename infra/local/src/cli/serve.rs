@@ -1,11 +1,12 @@
 //! `cargo local`: serves until Ctrl-C, and says how to connect.
 
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::mem;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::binaries::Trigger;
-use crate::folder::Run;
+use crate::folder::{Run, is_full};
 use crate::gateway::{Gateway, Options};
 use crate::lambda::LogSink;
 
@@ -51,12 +52,25 @@ async fn stop_signal() -> Result<(), Stop> {
 
 /// The functions' lines go to a file beside the data.
 fn log(folder: &Folder) -> Result<LogSink, Stop> {
-    let file = Mutex::new(folder.log()?);
+    let log = Mutex::new((folder.log()?, false));
+    let path = folder.path().to_owned();
     Ok(Arc::new(move |function: &str, line: &str| {
-        let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
-        // A log that cannot be written is no reason to stop.
-        let _ = writeln!(file, "{function}: {line}");
+        let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
+        let (file, full) = &mut *log;
+        // A log that cannot be written is no reason to stop. But the database beside it has no room then either.
+        let written = file.write_all(format!("{function}: {line}\n").as_bytes());
+        let was_full = mem::replace(full, written.is_err_and(|error| is_full(&error)));
+        if *full && !was_full {
+            tell(&full_disk(&path));
+        }
     }))
+}
+
+fn full_disk(folder: &Path) -> String {
+    let folder = folder.display();
+    format!(
+        "the disk is full; free some space for `{folder}`; until then calls that write are `temporarily_unavailable`"
+    )
 }
 
 fn welcome(gateway: &Gateway, tools: &[String], folder: &Folder, memory: bool) -> String {
