@@ -96,12 +96,15 @@ impl Process {
     /// The first line on its standard error that begins so, where that was piped.
     pub async fn told(&mut self, start: &str) -> String {
         let mut lines = BufReader::new(self.child.stderr.take().unwrap()).lines();
-        loop {
-            let line = lines.next_line().await.unwrap().expect("the gateway ended before it said so");
-            if line.starts_with(start) {
-                return line;
+        let line = async {
+            loop {
+                let line = lines.next_line().await.unwrap().expect("the gateway ended before it said so");
+                if line.starts_with(start) {
+                    return line;
+                }
             }
-        }
+        };
+        tokio::time::timeout(Duration::from_secs(10), line).await.expect("the gateway does not say so")
     }
 
     /// Its process id.
