@@ -35,7 +35,14 @@ fn may_be_refused_as_a_whole(payload: &[u8]) -> bool {
     let object = payload.trim_ascii_start().first() == Some(&b'{');
     let deep = payload.iter().filter(|byte| matches!(byte, b'[' | b'{')).count() > 8;
     let half = payload.to_ascii_lowercase().windows(3).any(|part| part == br"\ud");
-    !object || deep || half
+    !object || deep || half || has_a_name_that_cannot_be_shown(payload)
+}
+
+/// An argument whose name has nothing in it that an answer may repeat.
+fn has_a_name_that_cannot_be_shown(payload: &[u8]) -> bool {
+    let members: Option<countersign::json::Members<'_>> = serde_json::from_slice(payload).ok();
+    let shown = |name: &str| name.chars().any(|c| c.is_ascii_alphanumeric() || c == '_');
+    members.is_some_and(|members| members.0.iter().any(|(name, _)| !shown(name)))
 }
 
 /// Sends every case; no process ends, nothing panics, and at least so many are JSON and are not.

@@ -42,7 +42,7 @@ fn duplicates() -> Vec<Row> {
         ("a blank in the name", r#","amount_minor ":1"#, "amount_minor"),
         ("a zero-width space in the name", ",\"amount_minor\u{200b}\":1", "amount_minor"),
         ("a letter of another script", ",\"\u{430}mount_minor\":1", "mount_minor"),
-        ("no name", r#","":1"#, ""),
+        ("no name", r#","":1"#, "arguments"),
         ("a prototype", r#","__proto__":{"amount_minor":1}"#, "__proto__"),
         ("meta", r#","_meta":{"tenant":"globex"}"#, "_meta"),
         ("an approval", r#","approved":true"#, "approved"),

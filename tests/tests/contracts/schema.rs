@@ -22,6 +22,8 @@ pub(crate) struct Contract {
     pub(crate) input_schema: Schema,
     pub(crate) output_schema: Schema,
     pub(crate) max_response_bytes: usize,
+    #[serde(rename = "roles")]
+    _roles: Vec<String>,
 }
 
 /// A schema with every keyword that a contract may use.
