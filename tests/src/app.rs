@@ -55,11 +55,13 @@ impl App {
 
     /// Starts one without a stream: nothing is sent unless a test calls the worker.
     pub async fn quiet() -> Self {
-        let mut functions = binaries::build(|_| ()).await.unwrap();
-        for function in functions.iter_mut().filter(|function| function.trigger == Trigger::Stream) {
-            function.trigger = Trigger::Schedule;
-        }
-        Self::with(functions, false).await
+        Self::with(without_stream().await, false).await
+    }
+
+    /// Starts one without a stream whose functions reach the database and the provider through taps: nothing passes
+    /// them but what a test brings about.
+    pub async fn quiet_and_tapped() -> Self {
+        Self::with(without_stream().await, true).await
     }
 
     /// Starts one whose functions reach the database and the provider through taps.
@@ -166,6 +168,15 @@ impl App {
         }
         panic!("{operation} did not become {state}");
     }
+}
+
+/// The functions, with a schedule in place of the stream.
+async fn without_stream() -> Vec<Function> {
+    let mut functions = binaries::build(|_| ()).await.unwrap();
+    for function in functions.iter_mut().filter(|function| function.trigger == Trigger::Stream) {
+        function.trigger = Trigger::Schedule;
+    }
+    functions
 }
 
 /// The arguments of `prepare_refund`.

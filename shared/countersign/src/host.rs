@@ -12,7 +12,6 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use serde_json::Value;
 
-use self::arguments::Arguments;
 use self::log::Outcome;
 use self::runtime::{Invoked, Runtime};
 use crate::caller;
@@ -25,6 +24,7 @@ use crate::invocation::Invocation;
 use crate::keys::KeySet;
 use crate::tool::{Call, Tool, full_name};
 
+pub use self::arguments::Arguments;
 pub use self::log::start as start_log;
 
 /// With less than this left, a call is not begun.

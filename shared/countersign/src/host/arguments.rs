@@ -11,21 +11,27 @@ const SIZE: usize = 16 * 1024;
 /// How deep they may be nested.
 const DEPTH: usize = 8;
 
-/// What a tool's arguments are called.
-pub(super) struct Arguments {
+/// What a tool's arguments are called: with it the host reads them, before anything of the tool is asked.
+#[derive(Debug)]
+pub struct Arguments {
     known: Vec<String>,
     required: Vec<String>,
 }
 
 impl Arguments {
-    pub(super) fn of(contract: &Contract) -> Self {
+    /// The arguments that a contract names.
+    #[must_use]
+    pub fn of(contract: &Contract) -> Self {
         let (known, required) = contract.arguments();
         Self { known, required }
     }
 
     /// Reads the arguments. Members are checked before the type is asked: serde would take an array for a struct, and
     /// does not say which field was missing, unknown or null in a way that a program could use.
-    pub(super) fn read<I: DeserializeOwned>(&self, payload: &[u8]) -> Result<I, Failure> {
+    ///
+    /// # Errors
+    /// `invalid_input` on the field that is wrong, or on `arguments` where it is all of them.
+    pub fn read<I: DeserializeOwned>(&self, payload: &[u8]) -> Result<I, Failure> {
         let whole = |message: &str| Failure::invalid_input("arguments", message);
         if payload.len() > SIZE {
             return Err(whole("the arguments are larger than 16 KB"));
