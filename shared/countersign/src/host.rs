@@ -109,7 +109,11 @@ impl<T: Tool> Host<T> {
     async fn answer(&self, invoked: &Invoked) -> Bytes {
         let started = Instant::now();
         let mut outcome = Outcome::new(T::NAME, &invoked.request_id);
-        let answer = match self.take(invoked, &mut outcome).await.and_then(bounded::<T>) {
+        let answer = match self
+            .take(invoked, &mut outcome)
+            .await
+            .and_then(|answer| bounded(answer, T::ABOUT.max_response_bytes))
+        {
             Ok((text, answer)) => {
                 outcome.answered(&answer);
                 text
@@ -152,10 +156,9 @@ impl<T: Tool> Host<T> {
     }
 }
 
-/// The answer as text, if it is no larger than the contract allows.
-fn bounded<T: Tool>(answer: Value) -> Result<(Vec<u8>, Value), Failure> {
+/// The answer as text, if it has at most as many bytes as the contract allows.
+fn bounded(answer: Value, most: usize) -> Result<(Vec<u8>, Value), Failure> {
     let text = serde_json::to_vec(&answer).map_err(Failure::internal)?;
-    let most = T::ABOUT.max_response_bytes;
     if text.len() <= most {
         return Ok((text, answer));
     }
@@ -165,4 +168,17 @@ fn bounded<T: Tool>(answer: Value) -> Result<(Vec<u8>, Value), Failure> {
         format!("the answer would be larger than {most} bytes"),
         "ask the platform team; the contract allows no larger answer",
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_is_counted_as_it_is_sent_and_one_byte_too_many_is_refused() {
+        // One character, which is six bytes as JSON, and two quotation marks.
+        let answer = Value::from("\u{1}");
+        assert_eq!(bounded(answer.clone(), 8).unwrap().0, br#""\u0001""#);
+        assert_eq!(bounded(answer, 7).unwrap_err().code(), Code::RESPONSE_TOO_LARGE);
+    }
 }

@@ -129,3 +129,18 @@ fn the_longest_note_in_the_longest_spelling_still_fits() {
         }
     });
 }
+
+#[test]
+fn the_longest_words_of_a_provider_in_the_longest_spelling_still_fit() {
+    run(async {
+        let app = shared().await;
+        let order = app.order("acme", Currency::Eur, 1_000).await;
+        let proposal = app.approved(&order, 1_000).await;
+        let submitted = call(app, "submit_refund", submit(&proposal, &key())).await;
+        let operation = submitted["operation_id"].as_str().unwrap();
+        app.until(operation, "succeeded").await;
+        app.edit(operation, |step| step.set("reason", "\u{1}".repeat(300)).set("reference", "\u{1}".repeat(300))).await;
+        let answer = call(app, "get_refund_status", json!({ "operation_id": operation })).await;
+        assert_eq!(answer["reason"], "\u{1}".repeat(200));
+    });
+}

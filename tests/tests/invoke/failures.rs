@@ -21,7 +21,7 @@ struct Row {
 const AGAIN: &str = "call again";
 
 #[rustfmt::skip]
-const ROWS: [Row; 19] = [
+const ROWS: [Row; 18] = [
     Row { code: "invalid_input", retry: "never", next: AGAIN, provoke: |app| situations::outside_the_contract(app).boxed() },
     Row { code: "unauthenticated", retry: "never", next: "the platform team", provoke: |app| situations::nobody_calls(app).boxed() },
     Row { code: "forbidden", retry: "never", next: "a person who holds the needed role", provoke: |app| situations::no_role(app).boxed() },
@@ -39,14 +39,14 @@ const ROWS: [Row; 19] = [
     Row { code: "idempotency_key_reused", retry: "never", next: "get_refund_status", provoke: |app| situations::key_of_another(app).boxed() },
     Row { code: "deadline_too_close", retry: "same_key", next: AGAIN, provoke: |app| situations::no_time(app).boxed() },
     Row { code: "temporarily_unavailable", retry: "same_key", next: AGAIN, provoke: |app| situations::no_database(app).boxed() },
-    Row { code: "response_too_large", retry: "never", next: "the platform team", provoke: |app| situations::unbounded_words(app).boxed() },
     Row { code: "internal", retry: "same_key", next: "the platform team", provoke: |app| situations::damaged_records(app).boxed() },
 ];
 
 /// Codes that none of these tools gives.
-const ELSEWHERE: [(&str, &str); 5] = [
+const ELSEWHERE: [(&str, &str); 6] = [
     ("limit_exceeded", "an answer to a person who approves: consents.rs"),
     ("already_decided", "an answer to a person who approves: consents.rs"),
+    ("response_too_large", "no answer of these tools can be: contracts/answers.rs; the kernel's host.rs"),
     ("plan_expired", "a plan's, which no tool here submits"),
     ("plan_stale", "a plan's, which no tool here submits"),
     ("plan_already_applied", "a plan's, which no tool here submits"),

@@ -238,16 +238,6 @@ fn refusals(calls: &[(&'static str, Value); 4], errors: [Value; 4]) -> Vec<Refus
     calls.iter().zip(errors).map(|((tool, _), error)| Refusal::of(tool, error)).collect()
 }
 
-/// Words of the provider's that are short in characters and long once they are escaped.
-pub(crate) async fn unbounded_words(app: &App) -> Vec<Refusal> {
-    let case = Case::new(app).await;
-    let operation = case.succeeded(&case.approved(1_000).await, &key()).await;
-    let at = operation::key(&case.by.tenant, &countersign::bounded::OperationId::parse(&operation).unwrap());
-    let words = Step::update(at).set("reason", "\u{1}".repeat(200)).set("reference", "\u{1}".repeat(100));
-    app.commit(Change(vec![words])).await;
-    vec![case.refusal("get_refund_status", json!({ "operation_id": operation }), &[]).await]
-}
-
 pub(crate) async fn damaged_records(app: &App) -> Vec<Refusal> {
     let case = Case::new(app).await;
     let calls = case.good_calls().await;
