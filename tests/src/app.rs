@@ -12,7 +12,7 @@ use countersign::failure::Failure;
 use countersign::ledger::{Commit, Ledger};
 use local::binaries::{self, Function, Trigger};
 use local::client::{Answer, Client};
-use local::gateway::{Gateway, Options};
+use local::gateway::{Gateway, ISSUER, Options};
 use local::issuer::Persona;
 use local::world;
 use refunds::{Order, OrderId};
@@ -123,7 +123,7 @@ impl App {
     pub fn caller(&self, persona: &str) -> Caller {
         let persona = self.persona(persona);
         let caller = json!({
-            "tenant": persona.tenant, "issuer": self.gateway.url(), "principal": persona.principal,
+            "tenant": persona.tenant, "issuer": ISSUER, "principal": persona.principal,
             "actor": persona.actor, "client": persona.client, "roles": persona.roles,
         });
         serde_json::from_value(caller).unwrap()

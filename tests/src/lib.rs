@@ -11,6 +11,7 @@ pub mod people;
 pub mod process;
 pub mod rounds;
 pub mod tables;
+pub mod watched;
 pub mod worker;
 
 pub use app::{App, quiet, run, shared};

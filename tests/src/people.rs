@@ -10,6 +10,7 @@ use countersign::failure::Failure;
 use countersign::intent::{Intent, Prepare};
 use countersign::item::{Attr, Item};
 use countersign::key::Key;
+use local::gateway::ISSUER;
 use refunds::{Order, Reason, Refund, RefundDraft};
 use serde_json::json;
 
@@ -46,7 +47,7 @@ impl App {
     pub fn requester(&self, tenant: &str) -> Caller {
         let n = unique();
         let caller = json!({
-            "tenant": tenant, "issuer": self.gateway.url(), "principal": format!("clerk-{n}"),
+            "tenant": tenant, "issuer": ISSUER, "principal": format!("clerk-{n}"),
             "actor": format!("agent-{n}"), "client": format!("app-{n}"), "roles": ["requester"],
         });
         serde_json::from_value(caller).unwrap()
@@ -55,7 +56,7 @@ impl App {
     /// A person with the approver role under this name, without any authority.
     pub fn person(&self, tenant: &str, principal: &str) -> Approver {
         let caller = json!({
-            "tenant": tenant, "issuer": self.gateway.url(), "principal": principal, "roles": ["approver"],
+            "tenant": tenant, "issuer": ISSUER, "principal": principal, "roles": ["approver"],
         });
         Approver(serde_json::from_value(caller).unwrap())
     }

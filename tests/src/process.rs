@@ -26,9 +26,30 @@ pub async fn local(arguments: &[&str]) -> Command {
     command
 }
 
+/// The same where files cannot grow beyond a number of bytes, in steps of 512; more is refused as on a full disk.
+pub async fn cramped(largest: u64, arguments: &[&str]) -> Command {
+    let local = local(arguments).await;
+    let limited = format!("trap '' XFSZ; ulimit -S -f {}; exec \"$@\"", largest / 512);
+    let mut command = Command::new("sh");
+    command.args(["-c", &limited, "sh"]).arg(local.as_std().get_program()).args(local.as_std().get_args());
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    command
+}
+
+/// Moves that limit for a process that runs.
+pub fn cramp(id: u32, largest: &str) {
+    let (pid, limit) = (format!("--pid={id}"), format!("--fsize={largest}:"));
+    assert!(std::process::Command::new("prlimit").args([pid, limit]).status().unwrap().success());
+}
+
 /// Runs `local` to its end.
 pub async fn ran(arguments: &[&str]) -> Ran {
-    let Output { status, stdout, stderr } = local(arguments).await.output().await.unwrap();
+    ended(local(arguments).await).await
+}
+
+/// Runs a command to its end.
+pub async fn ended(mut command: Command) -> Ran {
+    let Output { status, stdout, stderr } = command.output().await.unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
     Ran { code: status.code(), stdout: text(stdout), stderr: text(stderr) }
 }
@@ -56,7 +77,13 @@ impl Process {
     /// Starts a gateway on a folder and waits until it says that it serves. Port 0 is any free one.
     pub async fn start(folder: &Path, port: u16) -> Self {
         let mut command = local(&["--folder", folder.to_str().unwrap(), "--port", &port.to_string()]).await;
-        let mut child = command.stderr(Stdio::inherit()).spawn().unwrap();
+        command.stderr(Stdio::inherit());
+        Self::of(command, folder).await
+    }
+
+    /// The same with a command that starts it.
+    pub async fn of(mut command: Command, folder: &Path) -> Self {
+        let mut child = command.spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let mut welcome = String::new();
         while !welcome.contains("Ctrl-C") {
@@ -64,6 +91,17 @@ impl Process {
             welcome.push('\n');
         }
         Self { child, folder: folder.to_owned(), welcome }
+    }
+
+    /// The first line on its standard error that begins so, where that was piped.
+    pub async fn told(&mut self, start: &str) -> String {
+        let mut lines = BufReader::new(self.child.stderr.take().unwrap()).lines();
+        loop {
+            let line = lines.next_line().await.unwrap().expect("the gateway ended before it said so");
+            if line.starts_with(start) {
+                return line;
+            }
+        }
     }
 
     /// Its process id.

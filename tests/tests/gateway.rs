@@ -1,5 +1,7 @@
 //! The local gateway as its users meet it: the command line, the files it keeps, and the protocol it speaks.
 
+#[path = "gateway/disk.rs"]
+mod disk;
 #[path = "gateway/door.rs"]
 mod door;
 #[path = "gateway/errors.rs"]
@@ -10,3 +12,5 @@ mod life;
 mod people;
 #[path = "gateway/protocol.rs"]
 mod protocol;
+#[path = "gateway/siege.rs"]
+mod siege;

@@ -1,16 +1,17 @@
 //! Approvals from the command line: the same decision and the same signature as any page that asks a person.
 
-use countersign::bounded::{Issuer, Principal, Role, Tenant};
+use countersign::bounded::{Issuer, OperationId, Principal, Role, Tenant};
 use countersign::caller::Caller;
 use countersign::clock::Timestamp;
 use countersign::command::execute;
 use countersign::consent::{Approver, Decide, Decided, Revoke, Verdict};
 use countersign::digest::Digest;
 use countersign::effect::Effect as _;
-use countersign::failure::Failure;
+use countersign::failure::{Code, Failure, Retry};
 use countersign::intent::Intent;
 use countersign::keys::{KeySet, Signer};
 use countersign::ledger::{Dynamo, Ledger as _};
+use countersign::operation::{self, Operation, State};
 use refunds::{ProposalId, Refund};
 use serde::{Deserialize, Serialize};
 
@@ -33,6 +34,15 @@ pub struct Shown {
     pub lines: Vec<(String, String)>,
     /// What is signed.
     pub digest: String,
+}
+
+/// What had become of an approval that was taken back.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Revoked {
+    /// The operation that it was used for.
+    pub operation_id: Option<OperationId>,
+    /// Where that stands.
+    pub state: Option<State>,
 }
 
 impl Approvals {
@@ -74,13 +84,23 @@ impl Approvals {
         execute(&self.ledger, &Timestamp::now, &decide).await
     }
 
-    /// Takes an approval back.
+    /// Takes an approval back, and tells what had become of it by then: the operation that it was used for, which is
+    /// stopped only where nothing was sent.
     ///
     /// # Errors
     /// The decision's refusal, or the ledger's failure.
-    pub async fn revoke(&self, persona: &Persona, proposal: &str) -> Result<(), Failure> {
+    pub async fn revoke(&self, persona: &Persona, proposal: &str) -> Result<Revoked, Failure> {
         let by = self.person(persona)?;
-        execute(&self.ledger, &Timestamp::now, &Revoke::new(&by, parse(proposal)?.intent()?)).await
+        let id = parse(proposal)?.intent()?;
+        execute(&self.ledger, &Timestamp::now, &Revoke::new(&by, id.clone())).await?;
+        let key = Intent::<Refund>::key(&by.0.tenant, &id);
+        let seen = self.ledger.load(std::slice::from_ref(&key)).await?;
+        let intent = seen.item(&key).map(Intent::<Refund>::read).transpose()?.flatten();
+        let Some(used_by) = intent.and_then(|intent| intent.consumed_by) else { return Ok(Revoked::default()) };
+        let key = operation::key(&by.0.tenant, &used_by);
+        let seen = self.ledger.load(std::slice::from_ref(&key)).await?;
+        let found = seen.item(&key).map(Operation::<Refund>::read).transpose()?.flatten();
+        Ok(Revoked { operation_id: Some(used_by), state: found.map(|operation| operation.state) })
     }
 
     /// The persona as a signed-in person.
@@ -99,5 +119,8 @@ impl Approvals {
 }
 
 fn parse(proposal: &str) -> Result<ProposalId, Failure> {
-    ProposalId::parse(proposal).map_err(|error| Failure::invalid_input("proposal", error.to_string()))
+    ProposalId::parse(proposal).map_err(|_| {
+        let next = "give the proposal_id that prepare_refund returned";
+        Failure::new(Code::INVALID_INPUT, Retry::Never, "that is no proposal's identifier", next)
+    })
 }

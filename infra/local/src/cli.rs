@@ -21,6 +21,9 @@ const DEFAULT_FOLDER: &str = ".countersign";
 struct Cli {
     #[command(flatten)]
     serve: Serve,
+    /// Where data, keys and the note for the subcommands are kept.
+    #[arg(long, default_value = DEFAULT_FOLDER, global = true)]
+    folder: PathBuf,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -31,18 +34,15 @@ pub(crate) struct Serve {
     /// The port of the MCP endpoint; 0 for any free one.
     #[arg(long, default_value_t = 8700)]
     port: u16,
-    /// Keep nothing; subcommands cannot reach such a gateway.
+    /// Keep no data and no keys.
     #[arg(long)]
     memory: bool,
-    /// Where data, keys and the note for the subcommands are kept.
-    #[arg(long, default_value = DEFAULT_FOLDER, global = true)]
-    folder: PathBuf,
 }
 
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Serve until Ctrl-C (this is what happens without a command).
-    Serve,
+    Serve(Serve),
     /// Watch a refund go from prompt to settled, on a gateway of its own.
     Demo {
         /// One JSON object a step.
@@ -80,10 +80,10 @@ pub(crate) type Stop = Box<dyn std::error::Error + Send + Sync>;
 
 /// Runs the command that the process was started with.
 pub async fn run() -> ExitCode {
-    let Cli { serve, command } = Cli::parse();
-    let folder = serve.folder.clone();
+    let Cli { serve, folder, command } = Cli::parse();
     let ran = match command {
-        None | Some(Command::Serve) => serve::serve(serve).await.map(|()| ExitCode::SUCCESS),
+        None => serve::serve(folder, serve).await.map(|()| ExitCode::SUCCESS),
+        Some(Command::Serve(serve)) => serve::serve(folder, serve).await.map(|()| ExitCode::SUCCESS),
         Some(Command::Demo { json }) => demonstrate(json).await,
         Some(Command::Token { persona }) => remote::token(&folder, &persona).await,
         Some(Command::Approve(decide)) => remote::decide(&folder, &decide, "approve").await,

@@ -99,7 +99,7 @@ async fn decide(
 
 async fn revoke(State(control): State<Arc<Control>>, Path(id): Path<String>, Json(by): Json<As>) -> Response {
     let Some(persona) = Persona::find(&by.persona) else { return unknown() };
-    answer(control.approvals.revoke(persona, &id).await.map(|()| json!({})))
+    answer(control.approvals.revoke(persona, &id).await)
 }
 
 fn answer<T: Serialize>(answer: Result<T, Failure>) -> Response {

@@ -1,8 +1,10 @@
 //! DynamoDB, embedded: one thread of its own that serves the wire protocol on a free loopback port.
 
+mod file;
+
 use std::fmt;
 use std::net::{SocketAddr, TcpListener};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -59,7 +61,7 @@ impl Database {
     /// [`DatabaseError`] when the storage cannot be opened or no port can be bound.
     pub fn start(storage: &Storage) -> Result<Self, DatabaseError> {
         let engine = match storage {
-            Storage::File(path) => open(path)?,
+            Storage::File(path) => file::open(path)?,
             Storage::Memory => Engine::memory().map_err(DatabaseError::Engine)?,
         };
         let listener = TcpListener::bind(("127.0.0.1", 0)).map_err(DatabaseError::Listen)?;
@@ -125,29 +127,6 @@ async fn serve(listener: TcpListener, engine: Engine, stopped: oneshot::Receiver
     };
     if let Err(error) = result {
         tracing::error!(error, "the database stopped serving");
-    }
-}
-
-fn open(path: &Path) -> Result<Engine, DatabaseError> {
-    let Some(text) = path.to_str() else { return Err(DatabaseError::Unreachable(path.to_owned())) };
-    Engine::new(text).map_err(|error| refusal(path.to_owned(), error))
-}
-
-/// What the engine says, in place of SQLite's own code, when the file is no database.
-const NOT_A_DATABASE: &str = "not a valid SQLite database";
-
-/// By the primary result codes of <https://www.sqlite.org/rescode.html>.
-fn refusal(path: PathBuf, error: DynoxideError) -> DatabaseError {
-    let mut code = error.to_string().contains(NOT_A_DATABASE).then_some(26);
-    if let DynoxideError::SqliteError(error) = &error {
-        code = error.sqlite_error().map(|error| error.extended_code & 0xff);
-    }
-    match code {
-        Some(11 | 26) => DatabaseError::Damaged(path),
-        Some(13) => DatabaseError::DiskFull(path),
-        Some(3 | 8 | 10 | 14) => DatabaseError::Unreachable(path),
-        Some(5 | 6) => DatabaseError::InUse(path),
-        _ => DatabaseError::Engine(error),
     }
 }
 

@@ -17,7 +17,7 @@ pub enum FolderError {
     #[error("the folder `{}` cannot be used; check that you may write there and that the disk has room", .0.display())]
     Unusable(PathBuf, #[source] io::Error),
     /// No gateway runs there.
-    #[error("no gateway runs in `{}`; start one with `cargo local`", .0.display())]
+    #[error("no gateway runs in `{}`; start one with `cargo local`, or name its folder with --folder", .0.display())]
     NotRunning(PathBuf),
 }
 
@@ -91,6 +91,12 @@ impl Drop for Folder {
         // A note that stays behind is found out by whoever follows it.
         let _ = fs::remove_file(self.path.join("run.json"));
     }
+}
+
+/// Whether an error says that there is no more room.
+pub(crate) fn is_full(error: &io::Error) -> bool {
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    [StorageFull, QuotaExceeded, FileTooLarge].contains(&error.kind())
 }
 
 /// The note of the gateway that runs in a folder.

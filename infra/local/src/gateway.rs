@@ -14,7 +14,6 @@ use countersign::config::dynamodb;
 use countersign::failure::Failure;
 use countersign::keys::KeySet;
 use countersign::ledger::{Dynamo, TableNames, create_tables};
-use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::approvals::Approvals;
@@ -24,6 +23,7 @@ use crate::database::{Database, DatabaseError, Storage};
 use crate::issuer::{Issuer, IssuerError, Persona};
 use crate::keys::{Keys, KeysError};
 use crate::lambda::{Lambda, LogSink, REGION, StartError};
+use crate::listener::{ListenError, listen, serve};
 use crate::mcp::{self, CatalogError, ListedTool};
 use crate::provider::{JournalError, Provider};
 use crate::schedule::Schedule;
@@ -36,6 +36,8 @@ use triggers::{schedules, streams};
 
 /// The gateway's id, as tools are told it.
 pub const GATEWAY_ID: &str = "countersign-local";
+/// Who vouches for everybody in the local world. It is a name, and the same on every port: a proposal is bound to it.
+pub const ISSUER: &str = "http://127.0.0.1:8700";
 const LEDGER: &str = "ledger";
 const CONSENTS: &str = "consents";
 
@@ -66,12 +68,9 @@ pub struct Taps {
 /// Why the gateway did not start. Each says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum GatewayError {
-    /// The port is taken.
-    #[error("port {0} is in use; stop what listens there, or choose another one with --port")]
-    PortInUse(u16),
     /// No port can be had.
-    #[error("cannot listen on 127.0.0.1; allow this program to open local ports")]
-    Listen(#[source] std::io::Error),
+    #[error(transparent)]
+    Listen(#[from] ListenError),
     /// The database did not start.
     #[error(transparent)]
     Database(#[from] DatabaseError),
@@ -128,7 +127,7 @@ impl Gateway {
         let (listener, url) = listen(options.port).await?;
         let in_folder = |name: &str| options.folder.as_ref().map(|folder| folder.join(name));
         let keys = in_folder("keys").map_or_else(Keys::new, |folder| Keys::open(&folder))?;
-        let issuer = keys.issuer(&url)?;
+        let issuer = keys.issuer(ISSUER)?;
 
         let database = Database::start(&in_folder("ledger.db").map_or(Storage::Memory, Storage::File))?;
         let client =
@@ -156,9 +155,9 @@ impl Gateway {
 
         let control_token = countersign::random::nonce()?.to_string();
         let (signer, consent_keys) = (keys.consent()?, keys.consent_keys()?);
-        let approvals = Approvals { ledger: ledger.clone(), signer, keys: consent_keys, issuer: url.clone() };
+        let approvals = Approvals { ledger: ledger.clone(), signer, keys: consent_keys, issuer: ISSUER.to_owned() };
         let control = Arc::new(Control { approvals, issuer, token: control_token.clone() });
-        let router = endpoint(contracts, &lambda, &keys.issuer(&url)?, &url, stop.clone())?;
+        let router = endpoint(contracts, &lambda, &keys.issuer(ISSUER)?, &url, stop.clone())?;
         serve(listener, router.merge(control::router(Arc::clone(&control))), stop.clone());
 
         let streams = streams(&options.functions, &database, &lambda);
@@ -286,27 +285,6 @@ async fn tap(upstream: String, stop: &CancellationToken) -> Result<(Tap, String)
     let tap = Tap::new(upstream);
     serve(listener, tap.router(), stop.clone());
     Ok((tap, url))
-}
-
-async fn listen(port: u16) -> Result<(TcpListener, String), GatewayError> {
-    let listener = TcpListener::bind(("127.0.0.1", port)).await.map_err(|error| {
-        if error.kind() == std::io::ErrorKind::AddrInUse {
-            return GatewayError::PortInUse(port);
-        }
-        GatewayError::Listen(error)
-    })?;
-
-    let address = listener.local_addr().map_err(GatewayError::Listen)?;
-    Ok((listener, format!("http://{address}")))
-}
-
-fn serve(listener: TcpListener, router: Router, stop: CancellationToken) {
-    tokio::spawn(async move {
-        let serving = axum::serve(listener, router).into_future();
-        if let Some(Err(error)) = stop.run_until_cancelled(serving).await {
-            tracing::error!(%error, "a port is no longer served");
-        }
-    });
 }
 
 /// Asks every tool's binary for its contract.

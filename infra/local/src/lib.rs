@@ -12,6 +12,7 @@ pub mod gateway;
 pub mod issuer;
 pub mod keys;
 pub mod lambda;
+pub mod listener;
 pub mod mcp;
 pub mod provider;
 pub mod schedule;

@@ -18,8 +18,12 @@ struct Cli {
 enum Command {
     /// Compare every tool's contract with its file and with what was approved.
     Check,
-    /// Write every tool's contract to `tool-definitions/`.
-    Render,
+    /// Write every tool's contract to `tool-definitions/`, or print one as a gateway's inline schema.
+    Render {
+        /// Print this tool's definition in the gateway's subset of JSON Schema, and write nothing.
+        #[arg(long, value_name = "TOOL")]
+        projection: Option<String>,
+    },
     /// Record that somebody approves a tool's contract as it stands in its file.
     Approve {
         /// The tool.
@@ -44,7 +48,10 @@ pub(crate) async fn run() -> ExitCode {
 async fn carry_out(command: Command) -> Result<ExitCode, Stop> {
     match command {
         Command::Approve { tool, by } => definitions::approve(&tool, &by)?,
-        Command::Render => definitions::write(&definitions::contracts().await?)?,
+        Command::Render { projection: None } => definitions::write(&definitions::contracts().await?)?,
+        Command::Render { projection: Some(tool) } => {
+            print(&definitions::projection(&definitions::contracts().await?, &tool)?);
+        }
         Command::Check => {
             let contracts = definitions::contracts().await?;
             let drift = definitions::drift(&contracts)?;
@@ -56,6 +63,11 @@ async fn carry_out(command: Command) -> Result<ExitCode, Stop> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+#[expect(clippy::print_stdout, reason = "the definition is what was asked for")]
+fn print(text: &str) {
+    println!("{text}");
 }
 
 #[expect(clippy::print_stderr, reason = "what the command found")]

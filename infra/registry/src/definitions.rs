@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use countersign::config::Config;
+use countersign::contract;
 use countersign::digest::Digest;
 use local::binaries::{self, BuildError, Trigger};
 use serde::{Deserialize, Serialize};
@@ -49,6 +51,15 @@ pub(crate) fn write(contracts: &BTreeMap<String, String>) -> Result<(), Stop> {
     Ok(())
 }
 
+/// One tool as the list of inline tool definitions that a gateway target takes.
+pub(crate) fn projection(contracts: &BTreeMap<String, String>, tool: &str) -> Result<String, Stop> {
+    let known = || contracts.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+    let contract =
+        contracts.get(tool).ok_or_else(|| format!("there is no tool `{tool}`; choose one of: {}", known()))?;
+    let projection = contract::projection(&serde_json::from_str(contract)?)?;
+    Ok(serde_json::to_string_pretty(&[projection])?)
+}
+
 /// Records that somebody approves a tool's contract as it stands in its file.
 pub(crate) fn approve(tool: &str, by: &str) -> Result<(), Stop> {
     let contract =
@@ -68,8 +79,9 @@ pub(crate) fn drift(contracts: &BTreeMap<String, String>) -> Result<Vec<String>,
         let kept = std::fs::read_to_string(file(tool)).unwrap_or_default();
         if kept != *contract {
             let old: Value = serde_json::from_str(&kept).unwrap_or_default();
-            let place = difference::first(&old, &serde_json::from_str(contract)?).unwrap_or_else(|| "its text".into());
-            drift.push(format!("{tool}: {place}; run `cargo registry render` and have the change approved"));
+            let places = difference::all(&old, &serde_json::from_str(contract)?);
+            drift.extend(places.iter().map(|place| format!("{tool}: {place}")));
+            drift.push(format!("{tool}: not what its file says; run `cargo registry render` and have it approved"));
         }
         match registry.tools.get(tool) {
             None => {
@@ -94,8 +106,11 @@ fn registry() -> Result<Registry, Stop> {
     }
 }
 
+/// Beside the package that Cargo runs: in a moved checkout the binary may be an old one, the folder never.
 fn folder() -> PathBuf {
-    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tool-definitions"))
+    let package = Config::from_environment().optional("CARGO_MANIFEST_DIR");
+    let package = package.unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").to_owned());
+    PathBuf::from(package).join("../../tool-definitions")
 }
 
 fn file(tool: &str) -> PathBuf {

@@ -9,6 +9,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
+use crate::bounded;
+
 /// A moment in whole seconds since 1970-01-01T00:00:00Z; as JSON an RFC 3339 text in UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(i64);
@@ -88,7 +90,9 @@ impl JsonSchema for Timestamp {
         true
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "format": "date-time", "maxLength": 20 })
+        let keywords = json_schema!({ "type": "string", "format": "date-time", "maxLength": 20 });
+        let bounds = "RFC 3339 in UTC, at most 20 characters, e.g. 2026-12-01T00:00:00Z.";
+        bounded::private::schema(keywords, bounds.to_owned())
     }
 }
 

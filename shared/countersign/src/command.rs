@@ -44,18 +44,22 @@ const ROUNDS: u32 = 8;
 /// Carries a command out.
 ///
 /// # Errors
-/// The decision's refusal, the ledger's failure, or `temporarily_unavailable` under endless contention.
+/// The decision's refusal, the ledger's failure, `temporarily_unavailable` under endless contention, or `internal` when
+/// the decision never has enough.
 pub async fn execute<C: Command>(ledger: &impl Ledger, clock: &impl Clock, command: &C) -> Result<C::Answer, Failure> {
     let mut seen = ledger.load(&command.keys()).await?;
+    let mut asking = false;
     for round in 0..ROUNDS {
         let (change, answer) = match command.decide(&seen, clock())? {
             Decision::Answer(answer) => return Ok(answer),
             Decision::Commit(change, answer) => (change, answer),
             Decision::Need(keys) => {
+                asking = true;
                 seen.learn(ledger.load(&keys).await?);
                 continue;
             }
         };
+        asking = false;
         match ledger.commit(&change).await? {
             Commit::Done => return Ok(answer),
             Commit::Lost(images) => seen.learn(images),
@@ -64,6 +68,9 @@ pub async fn execute<C: Command>(ledger: &impl Ledger, clock: &impl Clock, comma
                 seen = ledger.load(&seen.keys()).await?;
             }
         }
+    }
+    if asking {
+        return Err(Failure::internal("the records contradict each other, however often they are read"));
     }
     Err(Failure::temporarily_unavailable(format!("no decision held in {ROUNDS} rounds")))
 }

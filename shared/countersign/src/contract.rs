@@ -4,6 +4,9 @@
 //! (<https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/gateway-add-target-lambda.html>), so every bound also
 //! stands in the description, where the model reads it.
 
+mod projection;
+mod prose;
+
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::Serialize;
@@ -12,6 +15,8 @@ use serde_json::{Map, Value};
 use crate::bounded::BOUNDS;
 use crate::digest::Digest;
 use crate::tool::{About, Hints, Tier, Tool};
+
+pub use projection::{ProjectionError, projection};
 
 /// A tool's contract, as `tool-definitions/<tool>.json` holds it.
 #[derive(Debug, Clone, Serialize)]
@@ -26,6 +31,8 @@ pub struct Contract {
     input_schema: Value,
     output_schema: Value,
     annotations: Hints,
+    /// Who may call: the caller needs one of these.
+    roles: &'static [&'static str],
     max_response_bytes: usize,
 }
 
@@ -33,7 +40,7 @@ impl Contract {
     /// The contract of a tool.
     #[must_use]
     pub fn of<T: Tool>() -> Self {
-        let About { title, description, version, tier, hints, roles: _, max_response_bytes } = T::ABOUT;
+        let About { title, description, version, tier, hints, roles, max_response_bytes } = T::ABOUT;
         Self {
             name: T::NAME,
             title,
@@ -43,6 +50,7 @@ impl Contract {
             input_schema: schema::<T::Input>(SchemaSettings::draft2020_12()),
             output_schema: schema::<T::Output>(SchemaSettings::draft2020_12().for_serialize()),
             annotations: hints,
+            roles,
             max_response_bytes,
         }
     }
@@ -104,7 +112,13 @@ fn finish(schema: &mut Value) {
 }
 
 fn describe(members: &mut Map<String, Value>) {
-    let Some(Value::String(bounds)) = members.remove(BOUNDS) else { return };
+    let bounds = match members.remove(BOUNDS) {
+        Some(Value::String(bounds)) => bounds,
+        _ => prose::of(members),
+    };
+    if bounds.is_empty() {
+        return;
+    }
     let description = match members.get("description").and_then(Value::as_str) {
         Some(said) => format!("{} {bounds}", said.split_whitespace().collect::<Vec<_>>().join(" ")),
         None => bounds,

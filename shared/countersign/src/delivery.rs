@@ -17,7 +17,7 @@ use crate::change::Step;
 use crate::clock::Clock;
 use crate::command::execute;
 use crate::effect::Effect;
-use crate::failure::Failure;
+use crate::failure::{Code, Failure};
 use crate::keys::KeySet;
 use crate::ledger::Ledger;
 use crate::operation::State;
@@ -99,6 +99,25 @@ impl Target {
     }
 }
 
+/// Records an outcome, however often it takes: what is known now, nobody else will know.
+async fn record<E: External>(ledger: &impl Ledger, clock: &impl Clock, record: &Record<E>) -> Result<State, Failure> {
+    let mut wait = RECORD_AGAIN;
+    loop {
+        match execute(ledger, clock, record).await {
+            Err(failure) if failure.code() == Code::TEMPORARILY_UNAVAILABLE && wait <= RECORD_LAST => {
+                tokio::time::sleep(wait).await;
+                wait *= 2;
+            }
+            recorded => return recorded,
+        }
+    }
+}
+
+/// The first wait before an outcome is recorded again; doubled each time.
+const RECORD_AGAIN: Duration = Duration::from_millis(100);
+/// The last such wait: some 13 seconds in all, which a worker still has after its provider took the longest it may.
+const RECORD_LAST: Duration = Duration::from_millis(6_400);
+
 /// Takes an operation as far as it goes now, and says where it stands. Called as often as anybody likes.
 ///
 /// # Errors
@@ -116,7 +135,7 @@ pub async fn deliver<E: External, P: Provider<E>>(
         Claimed::Ticket(ticket) => {
             let Ticket { operation, request } = &*ticket;
             let sent = provider.send(&operation.intent_id, request, operation.attempts).await;
-            execute(ledger, clock, &Record::new(*ticket, sent)?).await
+            record(ledger, clock, &Record::new(*ticket, sent)?).await
         }
     }
 }

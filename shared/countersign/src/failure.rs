@@ -195,7 +195,7 @@ impl Failure {
         Self::new(
             Code::DEADLINE_TOO_CLOSE,
             Retry::SameKey,
-            "too little time is left to finish the call, so it was not started",
+            "too little time is left to finish the call, so nothing more was started",
             "call again with the same arguments",
         )
     }

@@ -8,7 +8,7 @@ mod write;
 
 use std::future::Future;
 
-pub use dynamo::Dynamo;
+pub use dynamo::{Dynamo, Page};
 pub use tables::{DUE_INDEX, SUBJECT_INDEX, TableNames, create_tables};
 
 use crate::change::{Change, Snapshot};

@@ -29,9 +29,13 @@ const OVERDUE: Duration = Duration::from_secs(60);
 /// Over how many partitions of the due index a worker's operations are spread.
 const DUE_SHARDS: u8 = 4;
 
-/// The partitions of the due index that one kind of worker sweeps.
-pub fn due_shards(worker: Worker) -> impl Iterator<Item = String> {
-    (0..DUE_SHARDS).map(move |shard| format!("{worker}-{shard}"))
+/// The partitions of the due index that one kind of worker sweeps for a command.
+pub fn due_shards<E: Effect>(worker: Worker) -> impl Iterator<Item = String> {
+    (0..DUE_SHARDS).map(move |shard| due_shard::<E>(worker, shard))
+}
+
+fn due_shard<E: Effect>(worker: Worker, shard: u8) -> String {
+    format!("{}-{worker}-{shard}", E::COMMAND.submit)
 }
 
 /// One accepted command, from the claim of its key to its end.
@@ -134,8 +138,8 @@ impl<E: Effect> Operation<E> {
         }
     }
 
-    /// The step that claims the key.
-    pub(crate) fn create(&self) -> Result<Step, Failure> {
+    /// The step that claims the key. The record outlives its intent's, whose `consumed_by` points to it.
+    pub(crate) fn create(&self, intent_expires_at: Timestamp) -> Result<Step, Failure> {
         let item = Item::new()
             .with("operation_id", self.id.as_str())
             .with("tenant", self.tenant.as_str())
@@ -154,7 +158,7 @@ impl<E: Effect> Operation<E> {
             .with("nonce", self.nonce.as_str())
             .with_optional("due_shard", self.due_shard(self.state))
             .with_optional("due_at", self.due_at)
-            .with("expires", self.accepted_at + KEPT);
+            .with("expires", self.accepted_at.max(intent_expires_at) + KEPT);
         Ok(Step::create(key(&self.tenant, &self.id), self.requester.write(item)))
     }
 
@@ -206,8 +210,24 @@ impl<E: Effect> Operation<E> {
         Some((to, step))
     }
 
+    /// Whether it has had its effect, has it still, or may have it yet.
+    #[must_use]
+    pub fn may_have_happened(&self) -> bool {
+        self.conflict || !self.state.is_void()
+    }
+
+    /// What its state means for the caller, and what must not be done about it.
+    #[must_use]
+    pub fn advice(&self) -> &'static str {
+        if self.conflict {
+            return "it happened although it had ended without; an operator has to put it right; do not prepare or \
+                submit it again";
+        }
+        self.state.advice()
+    }
+
     fn due_shard(&self, state: State) -> Option<String> {
         let sum = self.id.as_str().bytes().fold(0_u8, u8::wrapping_add);
-        state.worker().map(|worker| format!("{worker}-{}", sum % DUE_SHARDS))
+        state.worker().map(|worker| due_shard::<E>(worker, sum % DUE_SHARDS))
     }
 }

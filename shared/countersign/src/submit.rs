@@ -102,7 +102,7 @@ impl<'a, E: Effect> Submit<'a, E> {
     /// Everything at once, each step guarded by what the decision rests on.
     fn change(&self, intent: &Intent<E>, consent: &Consent, accepted: &Operation<E>) -> Result<Change, Failure> {
         let (tenant, now) = (&intent.tenant, accepted.accepted_at);
-        let mut steps = vec![accepted.create()?, intent.consume(&self.operation, now)];
+        let mut steps = vec![accepted.create(intent.expires_at)?, intent.consume(&self.operation, now)];
         steps.extend(intent.effect.reserve(tenant, &self.operation, now));
         steps.push(consent.guard(now));
         steps.push(Authority::guard(tenant, consent.approver(), intent.effect.demand()));

@@ -47,7 +47,7 @@ impl Receipt {
             currency: operation.effect.currency,
             accepted_at: operation.accepted_at,
             state: operation.state,
-            next_step: operation.state.advice(),
+            next_step: operation.advice(),
         })
     }
 }

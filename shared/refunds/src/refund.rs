@@ -1,7 +1,7 @@
 //! Refunds: the effect that a person agrees to and a provider carries out.
 
 use countersign::bounded::{Alphabet, AmountMinor, Currency, IntentId, OperationId, Tenant};
-use countersign::change::{Guard, Snapshot, Step};
+use countersign::change::{Guard, Seen, Snapshot, Step};
 use countersign::clock::Timestamp;
 use countersign::delivery::External;
 use countersign::digest::Fields;
@@ -11,7 +11,7 @@ use countersign::key::Key;
 use serde::{Deserialize, Serialize};
 
 use crate::order::{Mode, Order, OrderId, PaymentReference, ProviderAccount};
-use crate::similar;
+use crate::similar::{self, Similar};
 
 /// More than can still go back.
 pub const EXCEEDS_REFUNDABLE: Code = Code::new("exceeds_refundable");
@@ -73,6 +73,11 @@ impl Refund {
     fn order(&self, tenant: &Tenant) -> Step {
         Step::update(Order::key(tenant, &self.order_id))
     }
+
+    /// The order, while it still has the amount reserved.
+    fn reserved(&self, tenant: &Tenant, amount: i64) -> Step {
+        self.order(tenant).when(Guard::AtLeast("reserved_minor", amount))
+    }
 }
 
 impl Effect for Refund {
@@ -121,17 +126,39 @@ impl Effect for Refund {
     }
 
     fn check(&self, tenant: &Tenant, seen: &Snapshot) -> Result<(), Failure> {
-        let Some(order) = seen.item(&self.subject(tenant)) else { return Ok(()) };
-        let order = Order::read(order)?;
-        if order.terms_version != self.terms_version {
+        let order = match seen.see(&self.subject(tenant)) {
+            Seen::NotLoaded => return Ok(()),
+            Seen::Absent => None,
+            Seen::Present(item) => Some(Order::read(item)?),
+        };
+        let Some(order) = order.filter(|order| order.terms_version == self.terms_version) else {
             return Err(Failure::new(
                 Self::COMMAND.noun.stale(),
                 Retry::Never,
                 "the order has changed since the proposal was prepared",
                 "call get_order_summary, then prepare_refund again if the refund is still right",
             ));
-        }
+        };
         fits(&order, self.amount_minor)
+    }
+
+    fn reconsider(&self, tenant: &Tenant, seen: &Snapshot, now: Timestamp) -> Result<Vec<Key>, Failure> {
+        let note = similar::key(tenant, &self.order_id, self.amount_minor);
+        let missing = seen.missing([&note]);
+        if !missing.is_empty() {
+            return Ok(missing);
+        }
+        match similar::of(tenant, &self.order_id, self.amount_minor, seen, now)? {
+            Similar::Need(key) => Ok(vec![key]),
+            Similar::Is(operation) if self.similar_operation_id.as_ref() != Some(&operation) => Err(Failure::new(
+                Self::COMMAND.noun.stale(),
+                Retry::Never,
+                "the same amount of this order was submitted since the proposal was prepared",
+                "call prepare_refund again if it is wanted once more; the new proposal will name the other refund",
+            )
+            .about(operation)),
+            Similar::Is(_) | Similar::None => Ok(Vec::new()),
+        }
     }
 
     fn reserve(&self, tenant: &Tenant, operation: &OperationId, now: Timestamp) -> Vec<Step> {
@@ -142,7 +169,7 @@ impl Effect for Refund {
             .when(Guard::AtLeast("refundable_minor", amount))
             .add("refundable_minor", -amount)
             .add("reserved_minor", amount);
-        vec![reserve, similar::note(tenant, &self.order_id, self.amount_minor, operation, now)]
+        vec![reserve, similar::note(tenant, self, operation, now)]
     }
 }
 
@@ -153,12 +180,12 @@ impl External for Refund {
 
     fn settle(&self, tenant: &Tenant) -> Vec<Step> {
         let amount = self.amount_minor.get();
-        vec![self.order(tenant).add("reserved_minor", -amount).add("refunded_minor", amount)]
+        vec![self.reserved(tenant, amount).add("reserved_minor", -amount).add("refunded_minor", amount)]
     }
 
     fn release(&self, tenant: &Tenant) -> Vec<Step> {
         let amount = self.amount_minor.get();
-        vec![self.order(tenant).add("reserved_minor", -amount).add("refundable_minor", amount)]
+        vec![self.reserved(tenant, amount).add("reserved_minor", -amount).add("refundable_minor", amount)]
     }
 }
 
@@ -167,6 +194,10 @@ pub(crate) fn fits(order: &Order, amount: AmountMinor) -> Result<(), Failure> {
     let refundable = order.refundable_minor.get();
     if amount.get() <= refundable {
         return Ok(());
+    }
+    if refundable == 0 {
+        let next = "tell the requester; get_order_summary shows what was refunded or is on its way";
+        return Err(Failure::new(EXCEEDS_REFUNDABLE, Retry::Never, "nothing of this order is left to refund", next));
     }
     Err(Failure::new(
         EXCEEDS_REFUNDABLE,

@@ -34,22 +34,16 @@ pub(crate) fn key(tenant: &Tenant, order: &OrderId, amount: AmountMinor) -> Key 
     SIMILAR.key(tenant, &[order, &fields.digest()])
 }
 
-/// The step that notes one, over whatever was noted before.
-pub(crate) fn note(
-    tenant: &Tenant,
-    order: &OrderId,
-    amount: AmountMinor,
-    operation: &OperationId,
-    now: Timestamp,
-) -> Step {
+/// The step that notes one, and the one before it that the proposal named, in case this one comes to nothing.
+pub(crate) fn note(tenant: &Tenant, refund: &Refund, operation: &OperationId, now: Timestamp) -> Step {
     let item = Item::new()
         .with("operation_id", operation.as_str())
-        .with("accepted_at", now)
+        .with_optional("previous_operation_id", refund.similar_operation_id.as_ref().map(OperationId::as_str))
         .with("expires", now + WINDOW + WINDOW);
-    Step::put(key(tenant, order, amount), item)
+    Step::put(key(tenant, &refund.order_id, refund.amount_minor), item)
 }
 
-/// What was seen of a similar refund.
+/// What was seen of a similar refund: the latest that did not come to nothing.
 pub(crate) fn of(
     tenant: &Tenant,
     order: &OrderId,
@@ -58,15 +52,18 @@ pub(crate) fn of(
     now: Timestamp,
 ) -> Result<Similar, Failure> {
     let Some(noted) = seen.item(&key(tenant, order, amount)) else { return Ok(Similar::None) };
-    if noted.moment("accepted_at")? + WINDOW <= now {
-        return Ok(Similar::None);
+    let latest = noted.parse("operation_id", OperationId::parse)?;
+    let previous = noted.parse_optional("previous_operation_id", OperationId::parse)?;
+    for id in [Some(latest), previous].into_iter().flatten() {
+        let key = operation::key(tenant, &id);
+        if !seen.missing([&key]).is_empty() {
+            return Ok(Similar::Need(key));
+        }
+        let operation = seen.item(&key).map(Operation::<Refund>::read).transpose()?.flatten();
+        let recent = |operation: &Operation<Refund>| operation.accepted_at + WINDOW > now;
+        if operation.is_some_and(|operation| operation.may_have_happened() && recent(&operation)) {
+            return Ok(Similar::Is(id));
+        }
     }
-    let id = noted.parse("operation_id", OperationId::parse)?;
-    let operation = operation::key(tenant, &id);
-    if !seen.missing([&operation]).is_empty() {
-        return Ok(Similar::Need(operation));
-    }
-    let operation = seen.item(&operation).map(Operation::<Refund>::read).transpose()?.flatten();
-    let happened = operation.is_some_and(|operation| !operation.state.is_void());
-    Ok(if happened { Similar::Is(id) } else { Similar::None })
+    Ok(Similar::None)
 }

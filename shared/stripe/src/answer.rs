@@ -29,12 +29,27 @@ struct ErrorObject {
     param: Option<String>,
 }
 
+/// A refund object has some two kilobytes.
+const LARGEST: usize = 64 * 1024;
+
 pub(crate) async fn read(response: reqwest::Response, request: &Request, attempt: i64) -> Sent {
     let status = response.status().as_u16();
-    match response.bytes().await {
-        Ok(body) => classify(status, &body, request, attempt),
-        Err(_) => Sent::Unknown("the provider's answer broke off".to_owned()),
+    match body(response).await {
+        Some(body) => classify(status, &body, request, attempt),
+        None => Sent::Unknown("the provider's answer broke off, or is of no reasonable size".to_owned()),
     }
+}
+
+/// The whole body, if it ends and is no larger than any answer that this asks for.
+async fn body(mut response: reqwest::Response) -> Option<Vec<u8>> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.ok()? {
+        body.extend_from_slice(&chunk);
+        if body.len() > LARGEST {
+            return None;
+        }
+    }
+    Some(body)
 }
 
 fn classify(status: u16, body: &[u8], request: &Request, attempt: i64) -> Sent {

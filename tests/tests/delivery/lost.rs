@@ -128,7 +128,10 @@ fn refunds_that_wait_for_evidence_do_not_keep_the_sweeper_from_those_that_can_be
             let Target { tenant, operation } = target(&lost.operation);
             let item = app.item(&countersign::operation::key(&tenant, &operation)).await.unwrap();
             let shard = item.text("due_shard").unwrap();
-            assert!(shard.starts_with("reconcile-"), "{shard}: only who looks for evidence has something left to do");
+            assert!(
+                shard.starts_with("submit_refund-reconcile-"),
+                "{shard}: only who looks for evidence has something left to do"
+            );
         }
         app.gateway.provider().always(order.payment.as_str(), Behavior::Succeed);
         let refund = app.submitted(&order, 1_000).await;

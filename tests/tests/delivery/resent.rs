@@ -60,19 +60,21 @@ fn a_provider_that_asks_to_slow_down_is_asked_again_later() {
 }
 
 #[test]
-fn a_resend_is_the_request_that_was_persisted_and_not_one_made_anew() {
+fn a_first_request_that_cannot_be_repeated_to_the_letter_is_a_person_s_to_decide() {
     run(async {
         let app = quiet().await;
         let order = app.order("acme", Currency::Eur, 5_000).await;
         app.gateway.provider().script(order.payment.as_str(), Behavior::TooManyRequests);
         let refund = app.submitted(&order, 2_000).await;
         app.deliver(&refund.operation).await;
-        // As an earlier release of the worker may have written it.
+        // As an earlier release of the worker may have written it, or somebody who should not have.
         let request = waits(app, &order, &refund, 1).await;
         let request = request.replace("&reason=", "&metadata%5Brelease%5D=earlier&reason=");
-        app.edit(&refund.operation, |step| step.set("request", request.as_str())).await;
-        succeeds_when_due(app, &order, &refund, &request, 2).await;
-        assert_eq!(app.gateway.provider().effects(order.payment.as_str())[0].metadata["release"], "earlier");
+        app.edit(&refund.operation, |step| step.set("request", request.as_str()).set("due_at", past())).await;
+        app.gateway.sweep().await;
+        assert_eq!(app.operation(&refund.operation).await.state, State::NeedsOperator);
+        assert_eq!((app.requests(&refund.proposal), app.effects(&order)), (1, 0));
+        assert_eq!(app.balances(&order).await, (3_000, 2_000, 0));
     });
 }
 

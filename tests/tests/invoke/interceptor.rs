@@ -8,7 +8,7 @@ use countersign::keys::{KeyError, KeySet, Signer};
 use countersign::tool::full_name;
 use data_encoding::BASE64URL_NOPAD;
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
-use local::gateway::GATEWAY_ID;
+use local::gateway::{GATEWAY_ID, ISSUER};
 use local::issuer::Issuer;
 use local::keys::AUDIENCE;
 use local::lambda::Invoked;
@@ -65,15 +65,15 @@ fn token(app: &App) -> String {
 
 /// The issuer's own key, to sign what the issuer never would.
 fn issuer_key(app: &App) -> Signer {
-    let issuer = app.gateway.keys().issuer(app.gateway.url()).unwrap();
+    let issuer = app.gateway.keys().issuer(ISSUER).unwrap();
     Signer::parse(&issuer.private_jwk().to_string()).unwrap()
 }
 
 /// What a good token says.
-fn claims(app: &App) -> Value {
+fn claims() -> Value {
     let now = Timestamp::now().seconds();
     json!({
-        "iss": app.gateway.url(), "aud": AUDIENCE, "sub": "acme-clerk", "iat": now, "exp": now + 600, "tenant": "acme",
+        "iss": ISSUER, "aud": AUDIENCE, "sub": "acme-clerk", "iat": now, "exp": now + 600, "tenant": "acme",
         "principal": "acme-clerk", "actor": "acme-agent", "client_id": "acme-agent-app", "roles": ["requester"],
     })
 }
@@ -141,7 +141,7 @@ fn a_call_without_exactly_one_bearer_token_gets_no_assertion() {
 fn a_token_that_the_issuer_did_not_give_for_this_audience_and_this_time_gets_no_assertion() {
     run(async {
         let app = shared().await;
-        let (url, good) = (app.gateway.url(), token(app));
+        let (url, good) = (ISSUER, token(app));
         let keys = app.gateway.keys();
         let jwk = keys.issuer(url).unwrap().private_jwk();
         let persona = app.persona("acme-agent");
@@ -165,14 +165,10 @@ fn a_token_that_the_issuer_did_not_give_for_this_audience_and_this_time_gets_no_
             ("half a signature", format!("{signed}.{}", &signature[..signature.len() / 2])),
             ("the algorithm none", with_header(&good, &json!({ "alg": "none", "kid": jwk["kid"] }), "")),
             ("no key named", with_header(&good, &json!({ "alg": "EdDSA" }), signature)),
-            ("the public key as a secret", shared_secret(app, jwk["x"].as_str().unwrap().as_bytes(), &jwk["kid"])),
+            ("the public key as a secret", shared_secret(jwk["x"].as_str().unwrap().as_bytes(), &jwk["kid"])),
             (
                 "the public key's bytes as a secret",
-                shared_secret(
-                    app,
-                    &BASE64URL_NOPAD.decode(jwk["x"].as_str().unwrap().as_bytes()).unwrap(),
-                    &jwk["kid"],
-                ),
+                shared_secret(&BASE64URL_NOPAD.decode(jwk["x"].as_str().unwrap().as_bytes()).unwrap(), &jwk["kid"]),
             ),
             ("two parts", signed.to_owned()),
             ("no token", "x".repeat(20)),
@@ -191,12 +187,12 @@ fn a_token_has_to_say_of_which_tenant_and_which_human_and_until_when() {
         let key = issuer_key(app);
         let signed = |claims: &Value| key.sign("JWT", claims).unwrap();
         let with = |name: &str, value: Value| {
-            let mut claims = claims(app);
+            let mut claims = claims();
             claims[name] = value;
             signed(&claims)
         };
         let without = |name: &str| {
-            let mut claims = claims(app);
+            let mut claims = claims();
             claims.as_object_mut().unwrap().remove(name).unwrap();
             signed(&claims)
         };
@@ -273,8 +269,8 @@ fn with_header(token: &str, header: &Value, signature: &str) -> String {
 }
 
 /// A token signed with a secret that everybody knows.
-fn shared_secret(app: &App, secret: &[u8], kid: &Value) -> String {
+fn shared_secret(secret: &[u8], kid: &Value) -> String {
     let mut header = Header::new(Algorithm::HS256);
     header.kid = kid.as_str().map(str::to_owned);
-    jsonwebtoken::encode(&header, &claims(app), &EncodingKey::from_secret(secret).unwrap()).unwrap()
+    jsonwebtoken::encode(&header, &claims(), &EncodingKey::from_secret(secret).unwrap()).unwrap()
 }

@@ -10,6 +10,8 @@ use crate::interceptor::Interceptor;
 
 /// No tool's full name is longer.
 const LONGEST_NAME: usize = 256;
+/// What fits into Lambda's client context, 3,583 bytes of base64, beside the gateway's own members.
+const LONGEST_ASSERTION: usize = 2_000;
 
 /// Passes the message on, with who is calling; refuses batches, which would hide calls from whoever looks at one.
 pub(crate) fn admit(interceptor: &Interceptor, request: Option<&Value>) -> Value {
@@ -40,8 +42,12 @@ fn assertion(interceptor: &Interceptor, headers: Option<&Value>, body: &Value) -
         return Err("the tool's name is too long");
     }
     let caller = interceptor.tokens.caller(bearer(headers).ok_or("no bearer token")?)?;
-    caller::mint(&interceptor.signer, &caller, &interceptor.gateway, tool, Timestamp::now())
-        .map_err(|_| "the assertion could not be signed")
+    let minted = caller::mint(&interceptor.signer, &caller, &interceptor.gateway, tool, Timestamp::now());
+    let minted = minted.map_err(|_| "the assertion could not be signed")?;
+    if minted.len() > LONGEST_ASSERTION {
+        return Err("the token names more than an assertion can carry; give the person fewer roles");
+    }
+    Ok(minted)
 }
 
 /// The bearer token, if there is exactly one `Authorization` header and it holds one.

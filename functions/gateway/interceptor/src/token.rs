@@ -30,13 +30,16 @@ struct Claims {
     actor: String,
     client: String,
     roles: String,
+    /// The roles that some tool asks for; a person may have any number of others, which are nobody's business here.
+    known_roles: Vec<String>,
 }
 
 impl Default for Claims {
     fn default() -> Self {
         let [tenant, principal, actor, client, roles] =
             ["tenant", "principal", "actor", "client_id", "roles"].map(str::to_owned);
-        Self { tenant, principal, actor, client, roles }
+        let known_roles = ["requester", "approver", "operator"].map(str::to_owned).to_vec();
+        Self { tenant, principal, actor, client, roles, known_roles }
     }
 }
 
@@ -92,24 +95,27 @@ impl Tokens {
             tenant: Tenant::parse(tenant).map_err(|_| "the tenant's name is not usable")?,
             issuer: self.issuer.clone(),
             principal: Principal::parse(principal).map_err(|_| "the principal's name is not usable")?,
-            actor: optional(text(&self.claims.actor), Actor::parse)?,
-            client: optional(text(&self.claims.client), Client::parse)?,
-            roles: roles(claims.get(&self.claims.roles)),
+            actor: optional(claims.get(&self.claims.actor), Actor::parse)?,
+            client: optional(claims.get(&self.claims.client), Client::parse)?,
+            roles: roles(claims.get(&self.claims.roles), &self.claims.known_roles),
         })
     }
 }
 
 /// A claim that may be absent, but not unusable: an unreadable agent is not no agent.
-fn optional<T, E>(text: Option<&str>, parse: impl FnOnce(&str) -> Result<T, E>) -> Result<Option<T>, &'static str> {
-    text.map(parse).transpose().map_err(|_| "a name in the token is not usable")
+fn optional<T, E>(claim: Option<&Value>, parse: impl FnOnce(&str) -> Result<T, E>) -> Result<Option<T>, &'static str> {
+    const UNUSABLE: &str = "a name in the token is not usable";
+    let Some(claim) = claim else { return Ok(None) };
+    parse(claim.as_str().ok_or(UNUSABLE)?).map(Some).map_err(|_| UNUSABLE)
 }
 
-/// The roles, as an array or as words; what is no role is none.
-fn roles(claim: Option<&Value>) -> Vec<Role> {
+/// The known roles among those of the claim, which is an array or words.
+fn roles(claim: Option<&Value>, known: &[String]) -> Vec<Role> {
     let words: Vec<&str> = match claim {
         Some(Value::Array(words)) => words.iter().filter_map(Value::as_str).collect(),
         Some(Value::String(words)) => words.split_whitespace().collect(),
         Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_)) | None => Vec::new(),
     };
-    words.into_iter().filter_map(|word| Role::parse(word).ok()).collect()
+    let known = known.iter().filter(|role| words.contains(&role.as_str()));
+    known.filter_map(|role| Role::parse(role).ok()).collect()
 }

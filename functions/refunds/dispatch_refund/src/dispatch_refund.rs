@@ -3,26 +3,32 @@
 //! The stream tells of what has just been accepted, at least once; the schedule sweeps up what is due: resends, lapsed
 //! leases, and what the stream lost. Either way an operation is only a hint to load it and see.
 
+use std::time::Duration;
+
 use aws_lambda_events::dynamodb::EventRecord;
 use aws_lambda_events::streams::{DynamoDbBatchItemFailure, DynamoDbEventResponse};
-use countersign::clock::Timestamp;
+use countersign::clock::{Timestamp, wall_clock};
+use countersign::deadline::Deadline;
 use countersign::delivery::{Target, deliver};
 use countersign::failure::{Code, Failure};
 use countersign::keys::KeySet;
-use countersign::ledger::Dynamo;
+use countersign::ledger::{Dynamo, Page};
 use countersign::operation::{Worker, due_shards};
 use futures::future::join_all;
 use futures::stream::{self, StreamExt as _};
-use lambda_runtime::Error;
+use lambda_runtime::{Error, LambdaEvent};
 use refunds::Refund;
 use serde::Deserialize;
 use serde_dynamo::AttributeValue;
 use serde_json::Value;
 use stripe::Stripe;
 
-/// How many due operations of a shard one sweep takes, and how many of them at once.
-const SWEEP: u16 = 250;
+/// How many due operations are handled at once.
 const AT_ONCE: usize = 10;
+/// With less than this left, no delivery is begun: the provider may take ten seconds, and recording as long.
+const LEAST: Duration = Duration::from_secs(25);
+/// How long Lambda lets this function run, as its manifest says.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The worker.
 pub(crate) struct DispatchRefund {
@@ -43,18 +49,19 @@ pub(crate) struct Trigger {
 
 impl DispatchRefund {
     /// Handles one event.
-    pub(crate) async fn take(&self, trigger: Trigger) -> Result<DynamoDbEventResponse, Error> {
-        match trigger.records {
-            Some(records) => Ok(self.batch(records).await),
-            None => self.sweep().await.map(|()| DynamoDbEventResponse::default()).map_err(Into::into),
+    pub(crate) async fn take(&self, event: LambdaEvent<Trigger>) -> Result<DynamoDbEventResponse, Error> {
+        let deadline = Deadline::from_lambda(event.context.deadline, wall_clock(), TIMEOUT);
+        match event.payload.records {
+            Some(records) => Ok(self.batch(records, deadline).await),
+            None => self.sweep(deadline).await.map(|()| DynamoDbEventResponse::default()).map_err(Into::into),
         }
     }
 
     /// Handles all records at once: they are independent, and none is to wait for another's provider. Lambda begins again
     /// with the first that could not be handled now, and those after it find their work done
     /// (<https://docs.aws.amazon.com/lambda/latest/dg/services-ddb-batchfailurereporting.html>).
-    async fn batch(&self, records: Vec<Value>) -> DynamoDbEventResponse {
-        let handled = join_all(records.into_iter().map(|record| self.record(record))).await;
+    async fn batch(&self, records: Vec<Value>, deadline: Deadline) -> DynamoDbEventResponse {
+        let handled = join_all(records.into_iter().map(|record| self.record(record, deadline))).await;
         let mut response = DynamoDbEventResponse::default();
         if let Some(sequence) = handled.into_iter().find_map(Result::err) {
             let mut failed = DynamoDbBatchItemFailure::default();
@@ -65,19 +72,31 @@ impl DispatchRefund {
     }
 
     /// Handles one record; its sequence number, where it has to come again.
-    async fn record(&self, record: Value) -> Result<(), Option<String>> {
+    async fn record(&self, record: Value, deadline: Deadline) -> Result<(), Option<String>> {
         let sequence = sequence_number(&record);
         let Some(target) = target(record) else { return Ok(()) };
+        if deadline.left() < LEAST {
+            return Err(sequence);
+        }
         self.deliver(&target).await.map_err(|_| sequence)
     }
 
-    /// Handles what is due, shard by shard. One that fails is left to the next sweep, and is logged already; the others
-    /// are not to wait for it.
-    async fn sweep(&self) -> Result<(), Failure> {
-        for shard in due_shards(Worker::Dispatch) {
-            let due = self.ledger.due(&shard, Timestamp::now(), SWEEP).await?;
-            let targets = stream::iter(due.iter().filter_map(|pk| Target::parse(pk)));
-            targets.for_each_concurrent(AT_ONCE, async |target| _ = self.deliver(&target).await).await;
+    /// Handles what is due, shard by shard and page by page, as long as there is time. One that fails is left to the next
+    /// sweep, and is logged already; the others are not to wait for it.
+    async fn sweep(&self, deadline: Deadline) -> Result<(), Failure> {
+        for shard in due_shards::<Refund>(Worker::Dispatch) {
+            let mut page = Some(Page::default());
+            while let Some(next) = page.filter(|_| deadline.left() >= LEAST) {
+                let (due, further) = self.ledger.due(&shard, Timestamp::now(), next).await?;
+                let targets = stream::iter(due.iter().filter_map(|pk| Target::parse(pk)));
+                let deliver = async |target| {
+                    if deadline.left() >= LEAST {
+                        let _ = self.deliver(&target).await;
+                    }
+                };
+                targets.for_each_concurrent(AT_ONCE, deliver).await;
+                page = further;
+            }
         }
         Ok(())
     }

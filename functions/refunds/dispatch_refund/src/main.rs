@@ -18,5 +18,5 @@ async fn main() -> Result<(), Error> {
     };
     worker.ledger.warm().await;
     let worker = &worker;
-    run(service_fn(move |event: LambdaEvent<_>| worker.take(event.payload))).await
+    run(service_fn(move |event: LambdaEvent<_>| worker.take(event))).await
 }

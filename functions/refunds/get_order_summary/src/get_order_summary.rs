@@ -48,8 +48,8 @@ pub(crate) struct Output {
     refunded_minor: BalanceMinor,
     /// When it was placed.
     placed_at: Timestamp,
-    /// The newest refunds first, at most 20. The list may lag behind by a moment; the balances do not.
-    #[schemars(length(max = 20))]
+    /// The newest refunds first. The list may lag behind by a moment; the balances do not.
+    #[schemars(length(max = RECENT))]
     recent_refunds: Vec<Recent>,
     /// Whether there are more refunds than are shown.
     recent_refunds_truncated: bool,
@@ -73,9 +73,9 @@ struct Recent {
 /// What people outside wrote.
 #[derive(Debug, Serialize, JsonSchema)]
 struct UntrustedText {
-    /// The customer's note, at most 500 characters of it.
+    /// The beginning of the customer's note.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 500))]
+    #[schemars(length(max = NOTE))]
     customer_note: Option<String>,
     /// Whether there is more of the note than is shown.
     customer_note_truncated: bool,

@@ -10,6 +10,11 @@ use refunds::{Receipt, find};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// How much of the provider's reference is shown, in characters.
+const REFERENCE: usize = 100;
+/// How much of the reason is shown, in characters.
+const REASON: usize = 200;
+
 /// The tool.
 pub(crate) struct GetRefundStatus {
     /// Where operations lie.
@@ -32,11 +37,11 @@ pub(crate) struct Output {
     receipt: Receipt,
     /// What the payment provider calls the refund, once it has answered.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 100))]
+    #[schemars(length(max = REFERENCE))]
     provider_reference: Option<String>,
     /// Why it was refused, cancelled or is not known, where it is.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 200))]
+    #[schemars(length(max = REASON))]
     reason: Option<String>,
 }
 
@@ -45,13 +50,13 @@ impl Tool for GetRefundStatus {
     const ABOUT: About = About {
         title: "Refund status",
         description: "Show how far a refund that submit_refund accepted has come, for the person who requested it or an \
-            operator. Changes nothing. While it is queued, sending, settling or unknown, look again later and submit \
-            nothing again.",
+            operator. Changes nothing. While it is queued, sending or settling, look again later; while it is unknown or \
+            needs_operator, ask an operator. Submit nothing again.",
         version: "1.0.0",
         tier: Tier::Read,
         hints: Hints::READ,
         roles: &["requester", "operator"],
-        max_response_bytes: 2 * 1024,
+        max_response_bytes: 4 * 1024,
     };
     type Input = Input;
     type Output = Output;
@@ -62,8 +67,8 @@ impl Tool for GetRefundStatus {
         let shown = |text: &String, most| text.chars().take(most).collect();
         Ok(Output {
             receipt: Receipt::of(&operation)?,
-            provider_reference: operation.reference.as_ref().map(|text| shown(text, 100)),
-            reason: operation.reason.as_ref().map(|text| shown(text, 200)),
+            provider_reference: operation.reference.as_ref().map(|text| shown(text, REFERENCE)),
+            reason: operation.reason.as_ref().map(|text| shown(text, REASON)),
         })
     }
 }

@@ -11,8 +11,11 @@ use tokio::process::Command;
 
 use super::BuildError;
 
-/// The workspace, two levels above this package.
-const WORKSPACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+/// The package that the outer Cargo runs: in a moved checkout the binary may be an old one, the folder never.
+fn package() -> PathBuf {
+    let outer = countersign::config::Config::from_environment().optional("CARGO_MANIFEST_DIR");
+    outer.unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").to_owned()).into()
+}
 
 /// What a user sets to configure Cargo. Anything else that begins with `CARGO` was set by an outer Cargo for the program
 /// that it runs. <https://doc.rust-lang.org/cargo/reference/environment-variables.html>
@@ -65,7 +68,7 @@ pub(super) async fn build(mut each: impl FnMut(Message)) -> Result<(), BuildErro
 
 fn command() -> Command {
     let mut command = Command::new("cargo");
-    command.current_dir(WORKSPACE).stdin(Stdio::null()).kill_on_drop(true);
+    command.current_dir(package()).stdin(Stdio::null()).kill_on_drop(true);
     for (name, value) in std::env::vars_os() {
         match in_a_plain_shell(&name, value.clone()) {
             Some(plain) if plain == value => {}

@@ -4,6 +4,7 @@ use std::io::{BufRead as _, IsTerminal as _, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
 
+use countersign::clock::Timestamp;
 use reqwest::{Method, RequestBuilder};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -38,14 +39,26 @@ pub(super) async fn decide(folder: &Path, decide: &Decide, verb: &str) -> Result
         "revoke" => serde_json::to_value(by)?,
         _ => serde_json::to_value(Decision { persona: decide.persona.clone(), digest: shown.digest })?,
     };
-    let _: Value = remote.send(remote.request(Method::POST, &format!("{path}/{verb}")).json(&body)).await?;
-    let done = match verb {
-        "approve" => "approved; the agent can submit it now, within 15 minutes",
-        "reject" => "rejected; it cannot be submitted",
-        _ => "revoked; nothing is sent on its strength any more, and what was sent before stays sent",
-    };
-    say(&format!("{}: {done}", decide.proposal));
+    let answer: Value = remote.send(remote.request(Method::POST, &format!("{path}/{verb}")).json(&body)).await?;
+    say(&format!("{}: {}", decide.proposal, outcome(verb, &answer)));
     Ok(ExitCode::SUCCESS)
+}
+
+/// What a decision means from now on.
+fn outcome(verb: &str, answer: &Value) -> String {
+    let text = |name| answer.get(name).and_then(Value::as_str);
+    match verb {
+        "approve" => {
+            let until = answer.get("expires_at").and_then(Value::as_i64).unwrap_or_default();
+            format!("approved; the agent can submit it until {}", Timestamp::from_seconds(until))
+        }
+        "reject" => "rejected; it cannot be submitted".to_owned(),
+        _ => match (text("operation_id"), text("state")) {
+            (Some(operation), Some("queued")) => format!("revoked; {operation} was not sent yet and will not be"),
+            (Some(operation), Some(state)) => format!("revoked, but too late for {operation}: it is {state}"),
+            _ => "revoked; it cannot be submitted".to_owned(),
+        },
+    }
 }
 
 fn show(shown: &Shown) {

@@ -12,12 +12,12 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::serve::ListenerExt;
 use axum::{Json, Router};
-use bytes::{Bytes, BytesMut};
-use futures::StreamExt;
 use serde::Deserialize;
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
+
+use crate::listener::read;
 
 use super::call::epoch_millis;
 use super::link::{Link, Links, StillRunning, Taken};
@@ -83,7 +83,7 @@ fn invocation(Taken { call, timeout, function }: Taken) -> Response {
 
 async fn response(State(links): State<Arc<Links>>, Path((token, id)): Path<(String, String)>, body: Body) -> Response {
     let Some(link) = links.find(&token) else { return unknown_process() };
-    match read(body).await {
+    match read(body, MAX_PAYLOAD_BYTES).await {
         Ok(Some(answer)) => finish(&link, &id, Invoked::Answered(answer)),
         Ok(None) => {
             let message =
@@ -92,7 +92,7 @@ async fn response(State(links): State<Arc<Links>>, Path((token, id)): Path<(Stri
             link.finish(&id, Invoked::FunctionError { kind: kind.to_owned(), message: message.clone() });
             refusal(StatusCode::PAYLOAD_TOO_LARGE, kind, &message)
         }
-        Err(BrokenBody) => broken_body(),
+        Err(_) => broken_body(),
     }
 }
 
@@ -103,9 +103,9 @@ async fn error(
     body: Body,
 ) -> Response {
     let Some(link) = links.find(&token) else { return unknown_process() };
-    match read(body).await {
+    match read(body, MAX_PAYLOAD_BYTES).await {
         Ok(body) => finish(&link, &id, reported(&headers, body.as_deref().unwrap_or_default())),
-        Err(BrokenBody) => broken_body(),
+        Err(_) => broken_body(),
     }
 }
 
@@ -116,12 +116,12 @@ async fn init_error(
     body: Body,
 ) -> Response {
     let Some(link) = links.find(&token) else { return unknown_process() };
-    match read(body).await {
+    match read(body, MAX_PAYLOAD_BYTES).await {
         Ok(body) => {
             link.fail_init(reported(&headers, body.as_deref().unwrap_or_default()));
             accepted()
         }
-        Err(BrokenBody) => broken_body(),
+        Err(_) => broken_body(),
     }
 }
 
@@ -149,24 +149,6 @@ fn reported(headers: &HeaderMap, body: &[u8]) -> Invoked {
             Invoked::FunctionError { kind, message: String::from_utf8_lossy(body).into_owned() }
         }
     }
-}
-
-/// The connection broke before the body ended.
-struct BrokenBody;
-
-/// Reads a body to its end; `None` when it is over the limit. What is over is read too and dropped: a process that is
-/// cut off while it writes would see a broken connection instead of the refusal.
-async fn read(body: Body) -> Result<Option<Bytes>, BrokenBody> {
-    let mut chunks = body.into_data_stream();
-    let (mut kept, mut length) = (BytesMut::new(), 0_usize);
-    while let Some(chunk) = chunks.next().await {
-        let chunk = chunk.map_err(|_| BrokenBody)?;
-        length = length.saturating_add(chunk.len());
-        if length <= MAX_PAYLOAD_BYTES {
-            kept.extend_from_slice(&chunk);
-        }
-    }
-    Ok((length <= MAX_PAYLOAD_BYTES).then(|| kept.freeze()))
 }
 
 fn accepted() -> Response {

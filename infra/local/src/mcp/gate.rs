@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{
-    body::{Body, to_bytes},
+    body::Body,
     extract::{Request, State},
     middleware::Next,
     response::{IntoResponse, Response},
@@ -11,6 +11,8 @@ use axum::{
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header, uri::Authority};
 use serde_json::{Value, json};
+
+use crate::listener::read;
 
 use super::{
     MAX_REQUEST_BYTES, Settings,
@@ -51,7 +53,11 @@ impl Gate {
         if let Some(error) = error {
             challenge.push_str(&format!(", error=\"{error}\""));
         }
-        let mut response = refuse(StatusCode::UNAUTHORIZED, -32001, "a bearer token is needed; see WWW-Authenticate");
+        let message = match error {
+            None => "a bearer token is needed; see WWW-Authenticate",
+            Some(_) => "the bearer token is not valid or has expired; get a new one",
+        };
+        let mut response = refuse(StatusCode::UNAUTHORIZED, -32001, message);
         if let Ok(challenge) = HeaderValue::from_str(&challenge) {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
         }
@@ -96,8 +102,11 @@ pub(super) async fn admit(State(gate): State<Arc<Gate>>, request: Request, next:
     if !is_local(&parts.uri, &parts.headers) {
         return refuse(StatusCode::FORBIDDEN, -32000, "only loopback hosts and origins may call this gateway");
     }
-    let Ok(raw) = to_bytes(body, MAX_REQUEST_BYTES).await else {
-        return refuse(StatusCode::PAYLOAD_TOO_LARGE, -32600, "the body has more than 1 MB");
+    let raw = match read(body, MAX_REQUEST_BYTES).await {
+        Ok(Some(raw)) => raw,
+        Ok(None) => return refuse(StatusCode::PAYLOAD_TOO_LARGE, -32600, "the body has more than 1 MB"),
+        // It came too slowly, or broke off.
+        Err(_) => return refuse(StatusCode::REQUEST_TIMEOUT, -32600, "the body did not arrive"),
     };
     match bearer_token(&parts.headers) {
         None => return gate.unauthorized(None),

@@ -54,6 +54,8 @@ enum Room {
     For(Guard),
     /// It was written already.
     Taken(Decided),
+    /// This record must be seen first.
+    Need(Key),
 }
 
 impl<'a, E: Effect> Decide<'a, E> {
@@ -119,7 +121,8 @@ impl<'a, E: Effect> Decide<'a, E> {
         }
     }
 
-    /// What this decision takes the place of: nothing, or an earlier approval of exactly this intent that lapsed unused.
+    /// What this decision takes the place of: nothing, or an earlier approval of exactly this intent that is of no use
+    /// any more, since it lapsed or its approver lost the authority.
     fn room(&self, intent: &Intent<E>, seen: &Snapshot, now: Timestamp) -> Result<Room, Failure> {
         let Some(item) = seen.item(&self.consent()) else { return Ok(Room::For(Guard::Absent)) };
         let earlier = Consent::read(item, self.keys).map_err(|forged| super::mismatch::<E>().because(forged))?;
@@ -127,14 +130,23 @@ impl<'a, E: Effect> Decide<'a, E> {
             // This very decision, which the SDK wrote twice.
             return Ok(Room::Taken(Decided { statement: earlier.statement }));
         }
-        let lapsed = earlier.statement.kind == Verdict::Approval
-            && earlier.statement.expires_at <= now.seconds()
-            && earlier.statement.about(&intent.digest)
-            && !earlier.revoked;
-        if lapsed {
-            return Ok(Room::For(Guard::Is("statement", earlier.token.into())));
+        let approval =
+            earlier.statement.kind == Verdict::Approval && earlier.statement.about(&intent.digest) && !earlier.revoked;
+        if approval {
+            let authority = Authority::key(&intent.tenant, earlier.approver());
+            if !seen.missing([&authority]).is_empty() {
+                return Ok(Room::Need(authority));
+            }
+            let covers = Authority::of(seen.item(&authority), intent.effect.demand()) == Authority::Covers;
+            if !covers || earlier.statement.expires_at <= now.seconds() {
+                return Ok(Room::For(Guard::Is("statement", earlier.token.into())));
+            }
         }
-        Err(already(&format!("this was decided before: {}", earlier.statement.kind)))
+        Err(match (earlier.statement.kind, earlier.revoked) {
+            (Verdict::Rejection, _) => decided::<E>("a person rejected this"),
+            (Verdict::Approval, true) => decided::<E>("an approval of this was taken back"),
+            (Verdict::Approval, false) => already("this is approved already"),
+        })
     }
 }
 
@@ -151,6 +163,7 @@ impl<E: Effect> Command for Decide<'_, E> {
         let room = match self.room(&intent, seen, now)? {
             Room::For(guard) => guard,
             Room::Taken(decided) => return Ok(Decision::Answer(decided)),
+            Room::Need(key) => return Ok(Decision::Need(vec![key])),
         };
         if self.verdict == Verdict::Approval {
             let missing = seen.missing([&intent.effect.subject(&intent.tenant)]);
@@ -158,6 +171,10 @@ impl<E: Effect> Command for Decide<'_, E> {
                 return Ok(Decision::Need(missing));
             }
             intent.effect.check(&intent.tenant, seen)?;
+            let missing = intent.effect.reconsider(&intent.tenant, seen, now)?;
+            if !missing.is_empty() {
+                return Ok(Decision::Need(missing));
+            }
         }
         let by = &self.by.0;
         let statement = Statement {
@@ -171,7 +188,9 @@ impl<E: Effect> Command for Decide<'_, E> {
             expires_at: (now + LIFETIME).min(intent.expires_at).seconds(),
         };
         let item = statement.sign(self.signer).map_err(Failure::internal)?.with("nonce", self.nonce.as_str());
-        let change = Change(vec![Step::put(self.consent(), item).when(room)]);
+        // What was submitted meanwhile rests on the decision that stands.
+        let open = Step::check(Intent::<E>::key(&by.tenant, &self.intent)).when(Guard::Lacks("consumed_by"));
+        let change = Change(vec![Step::put(self.consent(), item).when(room), open]);
         Ok(Decision::Commit(change, Decided { statement }))
     }
 }
@@ -224,6 +243,11 @@ impl Command for Revoke<'_> {
 
 fn already(message: &str) -> Failure {
     Failure::new(Code::ALREADY_DECIDED, Retry::Never, message, "look at what became of it; nothing was changed")
+}
+
+/// A decision that ended the intent.
+fn decided<E: Effect>(message: &str) -> Failure {
+    prepare_again::<E>(Code::ALREADY_DECIDED, message)
 }
 
 fn prepare_again<E: Effect>(code: Code, message: &str) -> Failure {

@@ -72,49 +72,42 @@ impl<'a, E: External, P: Provider<E>> Claim<'a, E, P> {
         if operation.attempts > 0 && operation.due_at.is_some_and(|due| due > now) {
             return Ok(Decision::Answer(Claimed::Nothing(State::Queued)));
         }
-        if operation.execute_until <= now {
-            return self.give_up(&operation, Event::Lapsed, "it was not sent in time", now);
-        }
         let [intent, consent, authority, subject, control] = Self::relied_on(&operation)?;
         let missing = seen.missing([&intent, &consent, &authority, &subject, &control]);
         if !missing.is_empty() {
             return Ok(Decision::Need(missing));
         }
+        // Before anything is released on the operation's word.
+        let intent = agreed(&operation, seen.item(&intent))?;
+        if operation.execute_until <= now {
+            return self.give_up(&operation, Event::Lapsed, "it was not sent in time", now);
+        }
         if hold::check(E::COMMAND, seen).is_err() {
             return Ok(Decision::Answer(Claimed::Nothing(State::Queued)));
         }
-        let revoked = seen.item(&consent).is_none_or(|item| item.get("revoked_at").is_some());
         let authorized = Authority::of(seen.item(&authority), operation.effect.demand()) == Authority::Covers;
-        if revoked || !authorized {
-            return self.give_up(&operation, Event::Stopped, "the approval was withdrawn", now);
+        match seen.item(&consent) {
+            Some(item) if authorized && stands(&operation, item) => self.signed(&operation, &intent, item)?,
+            Some(_) | None => return self.give_up(&operation, Event::Stopped, "the approval was withdrawn", now),
         }
-        self.as_approved(&operation, seen.item(&intent), seen.item(&consent))?;
         let unchanged = operation.effect.unchanged(&operation.tenant);
         if !unchanged.holds(seen.item(&subject)) {
             return self.give_up(&operation, Event::Stopped, "its subject changed", now);
         }
         match self.provider.request(&operation.intent_id, &operation.effect) {
+            // A resend is byte for byte the first request: the provider compares, and so do we.
+            Ok(request) if operation.request.as_ref().is_some_and(|first| *first != request) => {
+                self.give_up(&operation, Event::Stopped, "its first request cannot be repeated to the letter", now)
+            }
             Ok(request) => self.send(operation, request, unchanged, now),
             Err(unsayable) => self.give_up(&operation, Event::Stopped, unsayable.0, now),
         }
     }
 
-    /// Whether the operation is still, to the letter, what a person signed. Where it is not, somebody has written to the
-    /// ledger who should not have: nothing is sent and nothing released.
-    fn as_approved(
-        &self,
-        operation: &Operation<E>,
-        intent: Option<&Item>,
-        consent: Option<&Item>,
-    ) -> Result<(), Failure> {
-        let intent = intent.map(Intent::<E>::read).transpose()?.flatten();
-        let consent = consent.and_then(|item| Consent::read(item, self.consent_keys).ok());
-        let (Some(intent), Some(consent)) = (intent, consent) else { return Err(tampered()) };
-        let same = intent.effect == operation.effect
-            && intent.consumed_by.as_ref() == Some(&operation.id)
-            && consent.token() == operation.approval
-            && *consent.approver() == operation.approver
-            && consent.stands_for(&intent).is_ok();
+    /// Whether the approval is what a person signed, to the letter.
+    fn signed(&self, operation: &Operation<E>, intent: &Intent<E>, consent: &Item) -> Result<(), Failure> {
+        let consent = Consent::read(consent, self.consent_keys).map_err(|forged| tampered().because(forged))?;
+        let same = *consent.approver() == operation.approver && consent.stands_for(intent).is_ok();
         if same { Ok(()) } else { Err(tampered()) }
     }
 
@@ -124,8 +117,6 @@ impl<'a, E: External, P: Provider<E>> Claim<'a, E, P> {
         let Some((to, step)) = operation.moves(Event::Claimed, lease, &self.nonce) else {
             return Ok(Decision::Answer(Claimed::Nothing(operation.state)));
         };
-        // A resend is byte for byte the first request: the provider compares.
-        let request = operation.request.clone().unwrap_or(request);
         let step = step
             .when(Guard::After("execute_until", now))
             .set("request", request.as_str())
@@ -205,6 +196,19 @@ impl<E: External, P: Provider<E>> Command for Claim<'_, E, P> {
             | State::NeedsOperator) => Ok(Decision::Answer(Claimed::Nothing(state))),
         }
     }
+}
+
+/// The intent that was agreed on, if the operation is still exactly that. Where it is not, somebody has written to the
+/// ledger who should not have: nothing is sent and nothing released.
+fn agreed<E: External>(operation: &Operation<E>, intent: Option<&Item>) -> Result<Intent<E>, Failure> {
+    let intent = intent.map(Intent::<E>::read).transpose()?.flatten().ok_or_else(tampered)?;
+    let same = intent.effect == operation.effect && intent.consumed_by.as_ref() == Some(&operation.id);
+    if same { Ok(intent) } else { Err(tampered()) }
+}
+
+/// Whether the approval on record is the one that was submitted on, and nobody took it back.
+fn stands<E>(operation: &Operation<E>, consent: &Item) -> bool {
+    consent.text("statement") == Ok(operation.approval.as_str()) && consent.get("revoked_at").is_none()
 }
 
 fn tampered() -> Failure {

@@ -67,7 +67,10 @@ impl Arguments {
 fn message(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let text = text.split(" at line ").next().unwrap_or_default();
-    match text.split_once(", expected ") {
+    match text.rsplit_once(", expected ") {
+        Some((_, "i64")) => {
+            "the value is of the wrong type; expected a whole number, written without `.` or `e`".to_owned()
+        }
         Some((_, expected)) => format!("the value is of the wrong type; expected {expected}"),
         None if text.starts_with("expected: ") => text.to_owned(),
         None => "the value is not valid JSON for this argument".to_owned(),

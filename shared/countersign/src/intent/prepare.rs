@@ -100,7 +100,8 @@ impl<'a, D: Draft> Prepare<'a, D> {
             return Ok(Earlier::Need(missing));
         }
         let [intent, consent] = keys;
-        let intent = seen.item(&intent).map(Intent::<D::Effect>::read).transpose()?.flatten();
+        // A twin that leads to no sound intent is no twin.
+        let intent = seen.item(&intent).and_then(|item| Intent::<D::Effect>::read(item).ok().flatten());
         let usable = intent.filter(|intent| {
             intent.consumed_by.is_none()
                 && !intent.expired(now)

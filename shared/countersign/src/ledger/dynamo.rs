@@ -30,6 +30,13 @@ const REQUEST: Duration = Duration::from_secs(3);
 /// With less than this left, a request is not begun: its answer might not be heard.
 const LEAST: Duration = Duration::from_millis(250);
 
+/// How many due operations a page names.
+const DUE_PAGE: i32 = 100;
+
+/// Where in a list to go on; the beginning unless a page said so.
+#[derive(Debug, Clone, Default)]
+pub struct Page(Option<Attributes>);
+
 /// The ledger in DynamoDB.
 #[derive(Debug, Clone)]
 pub struct Dynamo {
@@ -84,12 +91,12 @@ impl Dynamo {
         found.items().iter().map(read).collect()
     }
 
-    /// The partition keys of up to `limit` operations of a [`crate::operation::due_shards`] partition that a worker
-    /// should have looked at by `now`, oldest first. Each is a hint to load the operation, no more.
+    /// A page of the partition keys of operations in a [`crate::operation::due_shards`] partition that a worker should
+    /// have looked at by `now`, oldest first. Each is a hint to load the operation, no more.
     ///
     /// # Errors
     /// When the database does not answer in time.
-    pub async fn due(&self, shard: &str, now: Timestamp, limit: u16) -> Result<Vec<String>, Failure> {
+    pub async fn due(&self, shard: &str, now: Timestamp, page: Page) -> Result<(Vec<String>, Option<Page>), Failure> {
         let found = self
             .client
             .query()
@@ -98,18 +105,21 @@ impl Dynamo {
             .key_condition_expression("due_shard = :shard AND due_at <= :now")
             .expression_attribute_values(":shard", AttributeValue::S(shard.to_owned()))
             .expression_attribute_values(":now", AttributeValue::N(now.seconds().to_string()))
-            .limit(limit.into())
+            .set_exclusive_start_key(page.0)
+            .limit(DUE_PAGE)
             .customize()
             .config_override(self.timeouts()?)
             .send()
             .await
             .map_err(unavailable)?;
         let pk = |item: &Attributes| item.get("pk")?.as_s().ok().cloned();
-        Ok(found.items().iter().filter_map(pk).collect())
+        let due = found.items().iter().filter_map(pk).collect();
+        Ok((due, found.last_evaluated_key.map(|key| Page(Some(key)))))
     }
 
     fn timeouts(&self) -> Result<aws_sdk_dynamodb::config::Builder, Failure> {
-        let left = self.deadline.map_or(REQUEST, |deadline| deadline.left().min(REQUEST));
+        // The call needs a little of what is left for its answer.
+        let left = self.deadline.map_or(REQUEST, |deadline| deadline.left().saturating_sub(LEAST).min(REQUEST));
         if left < LEAST {
             return Err(Failure::deadline_too_close());
         }

@@ -130,7 +130,7 @@ impl State {
             Self::Sending => "being sent now; look again later, do not submit anything again",
             Self::Settling => "the provider accepted it and has not finished; look again later",
             Self::Unknown => {
-                "it was sent and whether it happened is not known; only evidence leads on; do not prepare or submit it again"
+                "it was sent and whether it happened is not known; ask an operator to look; do not prepare or submit it again"
             }
             Self::Succeeded => "done; nothing is left to do",
             Self::Returned => "it was done and came back; tell the requester",

@@ -1,0 +1,6 @@
+//! What an adversary tried: records written past the tools, tokens that are nearly right, wishes made twice.
+
+#[path = "adversary/identity.rs"]
+mod identity;
+#[path = "adversary/ledger.rs"]
+mod ledger;
