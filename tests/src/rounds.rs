@@ -5,7 +5,7 @@ use std::future::Future;
 use futures::StreamExt as _;
 
 /// How many rounds run at once: enough to keep every process busy, few enough that a round's calls meet each other.
-const AT_ONCE: usize = 4;
+const AT_ONCE: usize = 8;
 
 /// Runs a race so many times, each round on records of its own.
 pub async fn rounds<R: Future<Output = ()>>(count: usize, round: impl Fn(usize) -> R) {
