@@ -24,7 +24,7 @@ const FAILURES: &str = "tests/tests/invoke/failures.rs";
 const SUBMIT: &str = "tests/tests/races/submit.rs";
 
 /// Tool, phrase, proof. A sentence with several claims has a row for each.
-const PROOFS: [(&str, &str, Proof); 22] = [
+const PROOFS: [(&str, &str, Proof); 24] = [
     (
         "get_order_summary",
         "Show one order of the caller's tenant",
@@ -48,7 +48,9 @@ const PROOFS: [(&str, &str, Proof); 22] = [
         Tests(&[(TENANTS, "an_operation_is_shown_to_its_requester_and_to_an_operator_of_the_tenant_alone")]),
     ),
     ("get_refund_status", "Changes nothing", Tests(&[(CLAIMS, "the_hints_of_every_tool_are_true")])),
-    ("get_refund_status", "look again later and submit nothing again", Advice),
+    ("get_refund_status", "look again later", Advice),
+    ("get_refund_status", "ask an operator", Advice),
+    ("get_refund_status", "Submit nothing again", Advice),
     (
         "prepare_refund",
         "for one order of the caller's tenant",
