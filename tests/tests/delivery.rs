@@ -12,5 +12,7 @@ mod outcomes;
 mod resent;
 #[path = "delivery/stopped.rs"]
 mod stopped;
+#[path = "delivery/stumble.rs"]
+mod stumble;
 #[path = "delivery/unknown.rs"]
 mod unknown;
