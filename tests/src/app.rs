@@ -23,7 +23,6 @@ use tokio::sync::OnceCell;
 static RUNTIME: LazyLock<Runtime> =
     LazyLock::new(|| tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap());
 static SHARED: OnceCell<App> = OnceCell::const_new();
-static QUIET: OnceCell<App> = OnceCell::const_new();
 
 /// Runs a test on the runtime that outlives every test of the binary, and with it the shared gateway.
 pub fn run<T>(test: impl Future<Output = T>) -> T {
@@ -35,9 +34,10 @@ pub async fn shared() -> &'static App {
     SHARED.get_or_init(App::start).await
 }
 
-/// The binary's shared gateway without a stream: nothing is sent unless a test calls the worker.
+/// A gateway of the test's own without a stream: nothing is sent unless the test calls the worker or the sweeper, which
+/// would take what another test has made due as well. It lives until the binary ends.
 pub async fn quiet() -> &'static App {
-    QUIET.get_or_init(App::quiet).await
+    Box::leak(Box::new(App::quiet().await))
 }
 
 /// A gateway with what its functions logged.

@@ -241,7 +241,7 @@ async fn replaced(verdict: Verdict) {
         move || {
             let (answer, p, k) = (answer.clone(), p.clone(), k.clone());
             let f: futures::future::BoxFuture<'static, ()> = Box::pin(async move {
-                let r = quiet().await.direct("acme-agent").call("submit_refund", submit(&p, &k)).await;
+                let r = app.direct("acme-agent").call("submit_refund", submit(&p, &k)).await;
                 *answer.lock().unwrap() = r;
             });
             f
