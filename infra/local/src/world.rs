@@ -98,6 +98,7 @@ pub fn order_of(
         reserved_minor: balance(0)?,
         refunded_minor: balance(refunded)?,
         terms_version: 1,
+        conflicts: 0,
         payment: PaymentReference::parse(&payment).map_err(Failure::internal)?,
         account: ProviderAccount::parse(&format!("acct_{tenant}")).map_err(Failure::internal)?,
         mode: Mode::Test,

@@ -119,6 +119,18 @@ impl Step {
         self.edit(Edit::Remove(attr))
     }
 
+    /// Takes over the guards and edits of another update of the same record: a change holds one step a record.
+    pub(crate) fn absorb(&mut self, other: Self) {
+        for guard in other.guards {
+            if !self.guards.contains(&guard) {
+                self.guards.push(guard);
+            }
+        }
+        if let (Act::Update(mine), Act::Update(theirs)) = (&mut self.act, other.act) {
+            mine.extend(theirs);
+        }
+    }
+
     fn edit(mut self, edit: Edit) -> Self {
         if let Act::Update(edits) = &mut self.act {
             edits.push(edit);

@@ -75,6 +75,10 @@ codes! {
     PLAN_ALREADY_APPLIED = "plan_already_applied";
     /// The key has already named another command.
     IDEMPOTENCY_KEY_REUSED = "idempotency_key_reused";
+    /// It was begun to be sent, or has ended: `operation_id` names it.
+    TOO_LATE_TO_CANCEL = "too_late_to_cancel";
+    /// The operation does not wait for a person.
+    NOT_WAITING = "not_waiting";
     /// The answer would be larger than the contract allows.
     RESPONSE_TOO_LARGE = "response_too_large";
     /// Too little time is left to finish what would be started.

@@ -21,6 +21,9 @@ use crate::key::{Key, Kind};
 /// Where operations lie. A worker's event source filters on this kind's prefix.
 pub const OPERATION: Kind = Kind::ledger("operation");
 
+/// The role of those who look after operations that are not their own.
+pub const OPERATOR: &str = "operator";
+
 /// How long after it was accepted an operation may be sent for the first time: the worker's bounded grant.
 pub(crate) const GRANT: Duration = Duration::from_secs(60 * 60);
 /// After how long a sweeper looks at what should have been dispatched at once.
@@ -65,18 +68,28 @@ pub struct Operation<E> {
     pub attempts: i64,
     /// Counts the workers that ever held it; only the last one's word changes balances.
     pub fence: i64,
-    /// Until when the worker that holds it may be at work.
+    /// Until when the worker that holds it may be at work; of one that is unknown, until when its request may still arrive.
     pub lease_until: Option<Timestamp>,
     /// When a sweeper should look at it; none once it is final.
     pub due_at: Option<Timestamp>,
     /// The exact request, from the first attempt on.
     pub request: Option<String>,
+    /// When the first attempt began: the provider's window for duplicates is counted from here.
+    pub first_sent_at: Option<Timestamp>,
+    /// When a lookup first did not find it, since it was sent last.
+    pub absent_since: Option<Timestamp>,
+    /// How often evidence was looked for since it was sent last.
+    pub lookups: i64,
+    /// How often it was sent again because it was proved absent.
+    pub resends: i64,
     /// What the provider calls it.
     pub reference: Option<String>,
     /// Why it failed, was cancelled or needs somebody.
     pub reason: Option<String>,
-    /// Whether money moved although the operation had ended without.
+    /// Whether evidence contradicts how it ended, and no person has put it right yet.
     pub conflict: bool,
+    /// The person's decision that ended it, where one did.
+    pub resolution: Option<String>,
     /// The command that wrote it last.
     pub nonce: Nonce,
 }
@@ -131,9 +144,14 @@ impl<E: Effect> Operation<E> {
             lease_until: None,
             due_at: Some(now + OVERDUE),
             request: None,
+            first_sent_at: None,
+            absent_since: None,
+            lookups: 0,
+            resends: 0,
             reference: None,
             reason: None,
             conflict: false,
+            resolution: None,
             nonce,
         }
     }
@@ -155,6 +173,8 @@ impl<E: Effect> Operation<E> {
             .with("state", self.state.as_str())
             .with("attempts", self.attempts)
             .with("fence", self.fence)
+            .with("lookups", self.lookups)
+            .with("resends", self.resends)
             .with("nonce", self.nonce.as_str())
             .with_optional("due_shard", self.due_shard(self.state))
             .with_optional("due_at", self.due_at)
@@ -187,9 +207,14 @@ impl<E: Effect> Operation<E> {
             lease_until: item.optional_moment("lease_until")?,
             due_at: item.optional_moment("due_at")?,
             request: item.optional_text("request")?.map(str::to_owned),
+            first_sent_at: item.optional_moment("first_sent_at")?,
+            absent_since: item.optional_moment("absent_since")?,
+            lookups: item.integer("lookups")?,
+            resends: item.integer("resends")?,
             reference: item.optional_text("reference")?.map(str::to_owned),
             reason: item.optional_text("reason")?.map(str::to_owned),
             conflict: item.flag("conflict"),
+            resolution: item.optional_text("resolution")?.map(str::to_owned),
             nonce: item.parse("nonce", Nonce::parse)?,
         }))
     }
@@ -198,16 +223,20 @@ impl<E: Effect> Operation<E> {
     /// worker has something left to do. `None` where the picture has no such arrow.
     pub(crate) fn moves(&self, event: Event, due: Timestamp, nonce: &Nonce) -> Option<(State, Step)> {
         let to = transitions::next(self.state, event, self.attempts)?;
-        let step = Step::update(key(&self.tenant, &self.id))
-            .when_is("state", self.state.as_str())
-            .when_is("fence", self.fence)
-            .set("state", to.as_str())
-            .set("nonce", nonce.as_str());
+        let step = self.stays(nonce).set("state", to.as_str());
         let step = match self.due_shard(to) {
             None => step.remove("due_shard").remove("due_at"),
             Some(shard) => step.set("due_shard", shard).set("due_at", due),
         };
         Some((to, step))
+    }
+
+    /// The step that writes to it while it stays in exactly this state and fence.
+    pub(crate) fn stays(&self, nonce: &Nonce) -> Step {
+        Step::update(key(&self.tenant, &self.id))
+            .when_is("state", self.state.as_str())
+            .when_is("fence", self.fence)
+            .set("nonce", nonce.as_str())
     }
 
     /// Whether it has had its effect, has it still, or may have it yet.
@@ -220,7 +249,7 @@ impl<E: Effect> Operation<E> {
     #[must_use]
     pub fn advice(&self) -> &'static str {
         if self.conflict {
-            return "it happened although it had ended without; an operator has to put it right; do not prepare or \
+            return "the provider contradicts what is on record; an operator has to put it right; do not prepare or \
                 submit it again";
         }
         self.state.advice()

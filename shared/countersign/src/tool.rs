@@ -66,6 +66,8 @@ pub enum Tier {
     Prepare,
     /// Takes such a proposal and an idempotency key, and has the effect.
     Submit,
+    /// Stops what was submitted, as long as nothing of it has left.
+    Cancel,
 }
 
 /// MCP's tool annotations, all four stated: the protocol's defaults differ from one to the next
@@ -91,6 +93,9 @@ impl Hints {
     /// Writes a proposal of its own; an identical call finds it.
     pub const PREPARE: Self =
         Self { read_only_hint: false, destructive_hint: false, idempotent_hint: true, open_world_hint: false };
+    /// Stops something for good, and touches nothing outside; once stopped, it stays so.
+    pub const CANCEL: Self =
+        Self { read_only_hint: false, destructive_hint: true, idempotent_hint: true, open_world_hint: false };
     /// Has an effect outside that cannot be taken back, once for a key.
     pub const SUBMIT_EXTERNAL: Self =
         Self { read_only_hint: false, destructive_hint: true, idempotent_hint: true, open_world_hint: true };

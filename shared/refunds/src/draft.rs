@@ -11,7 +11,7 @@ use countersign::intent::{Draft, Drafted};
 use countersign::key::Key;
 
 use crate::order::{Order, OrderId};
-use crate::refund::{Reason, Refund, fits};
+use crate::refund::{Reason, Refund, fits, moving};
 use crate::similar::{self, Similar};
 
 /// The arguments of prepare_refund.
@@ -47,6 +47,7 @@ impl Draft for RefundDraft {
         if order.currency != self.currency {
             return Err(Failure::invalid_input("currency", format!("the order was paid in {}", order.currency)));
         }
+        moving(&order)?;
         fits(&order, self.amount_minor)?;
         let similar_operation_id = match similar::of(tenant, &self.order_id, self.amount_minor, seen, now)? {
             Similar::None => None,

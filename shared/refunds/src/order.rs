@@ -69,6 +69,8 @@ pub struct Order {
     pub refunded_minor: BalanceMinor,
     /// Counts changes of what a refund is agreed on.
     pub terms_version: i64,
+    /// How many refunds are in conflict with the provider. While there is one, nothing more is accepted or sent.
+    pub conflicts: i64,
     /// The payment.
     pub payment: PaymentReference,
     /// Where the payment was taken.
@@ -100,6 +102,7 @@ impl Order {
             .with("reserved_minor", self.reserved_minor.get())
             .with("refunded_minor", self.refunded_minor.get())
             .with("terms_version", self.terms_version)
+            .with("conflicts", self.conflicts)
             .with("payment", self.payment.as_str())
             .with("account", self.account.as_str())
             .with("mode", self.mode.as_str())
@@ -122,6 +125,7 @@ impl Order {
             reserved_minor: balance("reserved_minor")?,
             refunded_minor: balance("refunded_minor")?,
             terms_version: item.integer("terms_version")?,
+            conflicts: item.integer("conflicts")?,
             payment: item.parse("payment", PaymentReference::parse)?,
             account: item.parse("account", ProviderAccount::parse)?,
             mode: item.parse("mode", Mode::parse)?,

@@ -139,6 +139,7 @@ impl Effect for Refund {
                 "call get_order_summary, then prepare_refund again if the refund is still right",
             ));
         };
+        moving(&order)?;
         fits(&order, self.amount_minor)
     }
 
@@ -166,6 +167,7 @@ impl Effect for Refund {
         let reserve = self
             .order(tenant)
             .when_is("terms_version", self.terms_version)
+            .when_is("conflicts", 0)
             .when(Guard::AtLeast("refundable_minor", amount))
             .add("refundable_minor", -amount)
             .add("reserved_minor", amount);
@@ -175,7 +177,11 @@ impl Effect for Refund {
 
 impl External for Refund {
     fn unchanged(&self, tenant: &Tenant) -> Step {
-        Step::check(self.subject(tenant)).when_is("terms_version", self.terms_version)
+        Step::check(self.subject(tenant)).when_is("terms_version", self.terms_version).when_is("conflicts", 0)
+    }
+
+    fn frozen(&self, tenant: &Tenant, seen: &Snapshot) -> bool {
+        seen.item(&self.subject(tenant)).is_some_and(|order| order.integer("conflicts").is_ok_and(|count| count > 0))
     }
 
     fn settle(&self, tenant: &Tenant) -> Vec<Step> {
@@ -187,6 +193,42 @@ impl External for Refund {
         let amount = self.amount_minor.get();
         vec![self.reserved(tenant, amount).add("reserved_minor", -amount).add("refundable_minor", amount)]
     }
+
+    fn take_back(&self, tenant: &Tenant) -> Vec<Step> {
+        let amount = self.amount_minor.get();
+        let refunded = self.order(tenant).when(Guard::AtLeast("refunded_minor", amount));
+        vec![refunded.add("refunded_minor", -amount).add("refundable_minor", amount)]
+    }
+
+    fn book(&self, tenant: &Tenant, seen: &Snapshot) -> Result<Vec<Step>, Failure> {
+        let amount = self.amount_minor.get();
+        if let Some(order) = seen.item(&self.subject(tenant)) {
+            fits(&Order::read(order)?, self.amount_minor)?;
+        }
+        let refundable = self.order(tenant).when(Guard::AtLeast("refundable_minor", amount));
+        Ok(vec![refundable.add("refundable_minor", -amount).add("refunded_minor", amount)])
+    }
+
+    fn freeze(&self, tenant: &Tenant) -> Step {
+        self.order(tenant).add("conflicts", 1)
+    }
+
+    fn thaw(&self, tenant: &Tenant) -> Step {
+        self.order(tenant).when(Guard::AtLeast("conflicts", 1)).add("conflicts", -1)
+    }
+}
+
+/// Whether anything of this order may be refunded at all.
+pub(crate) fn moving(order: &Order) -> Result<(), Failure> {
+    if order.conflicts == 0 {
+        return Ok(());
+    }
+    Err(Failure::new(
+        Code::HELD,
+        Retry::Later,
+        "a refund of this order is in conflict with the payment provider",
+        "ask an operator to put it right; until then nothing of this order is refunded",
+    ))
 }
 
 /// Whether so much can still go back.

@@ -64,7 +64,12 @@ impl Provider<Refund> for Stripe {
         compares_body: true,
     };
 
-    fn request(&self, intent: &IntentId, refund: &Refund) -> Result<String, Unsayable> {
+    fn request(
+        &self,
+        _tenant: &countersign::bounded::Tenant,
+        intent: &IntentId,
+        refund: &Refund,
+    ) -> Result<String, Unsayable> {
         if mode(&self.key) != Some(refund.mode) {
             return Err(Unsayable("the provider key is of another mode than the payment"));
         }
@@ -92,5 +97,9 @@ impl Provider<Refund> for Stripe {
             Err(error) if error.is_timeout() => Sent::Unknown("the provider did not answer in time".to_owned()),
             Err(_) => Sent::Unknown("the connection to the provider broke".to_owned()),
         }
+    }
+
+    async fn look_up(&self, _: &IntentId, _: &str) -> countersign::delivery::Found {
+        countersign::delivery::Found::Nothing("merge".to_owned())
     }
 }

@@ -9,13 +9,12 @@ use aws_lambda_events::dynamodb::EventRecord;
 use aws_lambda_events::streams::{DynamoDbBatchItemFailure, DynamoDbEventResponse};
 use countersign::clock::{Timestamp, wall_clock};
 use countersign::deadline::Deadline;
-use countersign::delivery::{Target, deliver};
-use countersign::failure::{Code, Failure};
+use countersign::delivery::{Outcome, Target, attempt, deliver, sweep};
+use countersign::failure::Failure;
 use countersign::keys::KeySet;
-use countersign::ledger::{Dynamo, Page};
-use countersign::operation::{Worker, due_shards};
+use countersign::ledger::Dynamo;
+use countersign::operation::Worker;
 use futures::future::join_all;
-use futures::stream::{self, StreamExt as _};
 use lambda_runtime::{Error, LambdaEvent};
 use refunds::Refund;
 use serde::Deserialize;
@@ -23,8 +22,6 @@ use serde_dynamo::AttributeValue;
 use serde_json::Value;
 use stripe::Stripe;
 
-/// How many due operations are handled at once.
-const AT_ONCE: usize = 10;
 /// With less than this left, no delivery is begun: the provider may take ten seconds, and recording as long.
 const LEAST: Duration = Duration::from_secs(25);
 /// How long Lambda lets this function run, as its manifest says.
@@ -78,49 +75,17 @@ impl DispatchRefund {
         if deadline.left() < LEAST {
             return Err(sequence);
         }
-        self.deliver(&target).await.map_err(|_| sequence)
+        attempt(Worker::Dispatch, &target, self.deliver(&target)).await.map_err(|_| sequence)
     }
 
-    /// Handles what is due, shard by shard and page by page, as long as there is time. One that fails is left to the next
-    /// sweep, and is logged already; the others are not to wait for it.
     async fn sweep(&self, deadline: Deadline) -> Result<(), Failure> {
-        for shard in due_shards::<Refund>(Worker::Dispatch) {
-            let mut page = Some(Page::default());
-            while let Some(next) = page.filter(|_| deadline.left() >= LEAST) {
-                let (due, further) = self.ledger.due(&shard, Timestamp::now(), next).await?;
-                let targets = stream::iter(due.iter().filter_map(|pk| Target::parse(pk)));
-                let deliver = async |target| {
-                    if deadline.left() >= LEAST {
-                        let _ = self.deliver(&target).await;
-                    }
-                };
-                targets.for_each_concurrent(AT_ONCE, deliver).await;
-                page = further;
-            }
-        }
-        Ok(())
+        sweep::<Refund, _>(&self.ledger, Worker::Dispatch, deadline, LEAST, async |target| self.deliver(&target).await)
+            .await
     }
 
-    async fn deliver(&self, target: &Target) -> Result<(), Failure> {
-        let (tenant, operation_id) = (target.tenant.as_str(), target.operation.as_str());
+    async fn deliver(&self, target: &Target) -> Result<Outcome, Failure> {
         let Self { ledger, provider, consent_keys } = self;
-        match deliver::<Refund, _>(ledger, &Timestamp::now, provider, consent_keys, target).await {
-            Ok(state) => {
-                tracing::info!(tenant, operation_id, state = state.as_str(), "delivery");
-                Ok(())
-            }
-            // Whatever is wrong with such a record, a retry would find the same, and block the shard behind it.
-            Err(failure) if failure.code() == Code::NOT_FOUND || failure.code() == Code::INTERNAL => {
-                let cause = failure.causes();
-                tracing::error!(tenant, operation_id, code = failure.code().as_str(), cause, "parked");
-                Ok(())
-            }
-            Err(failure) => {
-                let cause = failure.causes();
-                tracing::warn!(tenant, operation_id, code = failure.code().as_str(), cause, "will be tried again");
-                Err(failure)
-            }
-        }
+        deliver::<Refund, _>(ledger, &Timestamp::now, provider, consent_keys, target).await
     }
 }
 

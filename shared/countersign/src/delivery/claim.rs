@@ -1,9 +1,10 @@
 //! Claiming: a worker takes an operation, with a fence and a lease, and persists the exact request before it is sent.
 
 use std::marker::PhantomData;
-use std::time::Duration;
 
-use super::{External, Provider, Target};
+use super::books::entries;
+use super::evidence::{first_look, recognized};
+use super::{External, LEASE, Provider, Target};
 use crate::bounded::Nonce;
 use crate::change::{Change, Guard, Snapshot, Step};
 use crate::clock::Timestamp;
@@ -18,11 +19,6 @@ use crate::keys::KeySet;
 use crate::operation::transitions::Event;
 use crate::operation::{self, Operation, State};
 use crate::random;
-
-/// How long a worker may be at it. Longer than any worker runs, so that a lapsed lease means a dead worker.
-const LEASE: Duration = Duration::from_secs(90);
-/// When a sweeper looks again at what is held, or at what nobody has decided.
-const LATER: Duration = Duration::from_secs(60);
 
 type Claims<E> = Result<Decision<Claimed<E>>, Failure>;
 
@@ -82,7 +78,10 @@ impl<'a, E: External, P: Provider<E>> Claim<'a, E, P> {
         if operation.execute_until <= now {
             return self.give_up(&operation, Event::Lapsed, "it was not sent in time", now);
         }
-        if hold::check(E::COMMAND, seen).is_err() {
+        if operation.attempts > 0 && P::TERMS.duplicate_window.is_some() && !recognized(&operation, P::TERMS, now) {
+            return self.give_up(&operation, Event::Lapsed, "the provider would no longer recognize a repeat", now);
+        }
+        if hold::check(E::COMMAND, seen).is_err() || operation.effect.frozen(&operation.tenant, seen) {
             return Ok(Decision::Answer(Claimed::Nothing(State::Queued)));
         }
         let authorized = Authority::of(seen.item(&authority), operation.effect.demand()) == Authority::Covers;
@@ -94,7 +93,7 @@ impl<'a, E: External, P: Provider<E>> Claim<'a, E, P> {
         if !unchanged.holds(seen.item(&subject)) {
             return self.give_up(&operation, Event::Stopped, "its subject changed", now);
         }
-        match self.provider.request(&operation.intent_id, &operation.effect) {
+        match self.provider.request(&operation.tenant, &operation.intent_id, &operation.effect) {
             // A resend is byte for byte the first request: the provider compares, and so do we.
             Ok(request) if operation.request.as_ref().is_some_and(|first| *first != request) => {
                 self.give_up(&operation, Event::Stopped, "its first request cannot be repeated to the letter", now)
@@ -121,6 +120,9 @@ impl<'a, E: External, P: Provider<E>> Claim<'a, E, P> {
             .when(Guard::After("execute_until", now))
             .set("request", request.as_str())
             .set("lease_until", lease)
+            .set("first_sent_at", operation.first_sent_at.unwrap_or(now))
+            .set("lookups", 0)
+            .remove("absent_since")
             .add("fence", 1)
             .add("attempts", 1);
         let Operation { tenant, intent_id, approval, approver, .. } = &operation;
@@ -135,19 +137,18 @@ impl<'a, E: External, P: Provider<E>> Claim<'a, E, P> {
         operation.fence += 1;
         operation.attempts += 1;
         operation.lease_until = Some(lease);
+        operation.first_sent_at.get_or_insert(now);
         operation.nonce = self.nonce.clone();
         Ok(Decision::Commit(change, Claimed::Ticket(Box::new(Ticket { operation, request }))))
     }
 
     /// An operation that is not sent (again): released if it never was, otherwise for somebody to look at.
     fn give_up(&self, operation: &Operation<E>, event: Event, reason: &str, now: Timestamp) -> Claims<E> {
-        let Some((to, step)) = operation.moves(event, now + LATER, &self.nonce) else {
+        let Some((to, step)) = operation.moves(event, first_look(now), &self.nonce) else {
             return Ok(Decision::Answer(Claimed::Nothing(operation.state)));
         };
         let mut steps = vec![step.set("reason", reason)];
-        if to.is_void() {
-            steps.extend(operation.effect.release(&operation.tenant));
-        }
+        steps.extend(entries(operation, to));
         Ok(Decision::Commit(Change(steps), Claimed::Nothing(to)))
     }
 

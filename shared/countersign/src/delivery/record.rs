@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
-use super::{External, Sent, Ticket};
+use super::books::{conflict, entries};
+use super::evidence::first_look;
+use super::{External, Outcome, Sent, Ticket};
 use crate::bounded::Nonce;
-use crate::change::{Change, Guard, Snapshot, Step};
+use crate::change::{Change, Snapshot, Step};
 use crate::clock::Timestamp;
 use crate::command::{Command, Decision};
 use crate::failure::Failure;
@@ -17,8 +19,6 @@ use crate::random;
 const BACKOFF: Duration = Duration::from_secs(5);
 /// The longest such wait.
 const LONGEST: Duration = Duration::from_secs(300);
-/// When a sweeper looks at what is not final.
-const LATER: Duration = Duration::from_secs(60);
 
 /// The command that records an outcome.
 #[derive(Debug)]
@@ -68,9 +68,26 @@ impl<E: External> Record<E> {
         }
     }
 
+    /// It happened although the operation had ended without. Not so where its end is known to be that very effect's: the
+    /// provider gives the first answer to a key again, whatever became of it since.
+    fn contradicted(&self, operation: &Operation<E>) -> Decision<Outcome> {
+        let change = match &self.sent {
+            Sent::Happened(reference)
+                if operation.state.is_void() && operation.reference.as_ref() != Some(reference) =>
+            {
+                conflict(operation, "it happened after it had ended without", &self.nonce)
+            }
+            Sent::Happened(_) | Sent::Accepted(_) | Sent::Refused(_) | Sent::NotExecuted(_) | Sent::Unknown(_) => None,
+        };
+        match change {
+            Some(change) => Decision::Commit(change, Outcome { state: operation.state, conflict: true }),
+            None => Decision::Answer(Outcome::of(operation)),
+        }
+    }
+
     fn due(&self, operation: &Operation<E>, now: Timestamp) -> Timestamp {
         if !matches!(self.sent, Sent::NotExecuted(_)) {
-            return now + LATER;
+            return first_look(now);
         }
         let doublings = u32::try_from(operation.attempts.saturating_sub(1)).unwrap_or(0).min(10);
         now + BACKOFF.saturating_mul(1 << doublings).min(LONGEST)
@@ -78,49 +95,26 @@ impl<E: External> Record<E> {
 }
 
 impl<E: External> Command for Record<E> {
-    type Answer = State;
+    type Answer = Outcome;
 
     fn keys(&self) -> Vec<Key> {
         vec![self.key()]
     }
 
-    fn decide(&self, seen: &Snapshot, now: Timestamp) -> Result<Decision<State>, Failure> {
+    fn decide(&self, seen: &Snapshot, now: Timestamp) -> Result<Decision<Outcome>, Failure> {
         let operation = seen.item(&self.key()).map(Operation::<E>::read).transpose()?.flatten();
         let operation = operation.ok_or_else(|| Failure::not_found("operation"))?;
         if operation.nonce == self.nonce || !self.counts(&operation) {
-            return Ok(Decision::Answer(operation.state));
+            return Ok(Decision::Answer(Outcome::of(&operation)));
         }
         let event = self.event();
         let Some((to, step)) = operation.moves(event, self.due(&operation, now), &self.nonce) else {
-            return Ok(contradicted(&operation, &self.nonce, event));
+            return Ok(self.contradicted(&operation));
         };
-        let mut steps = vec![self.outcome(step.remove("lease_until"))];
-        match to {
-            State::Succeeded => steps.extend(operation.effect.settle(&operation.tenant)),
-            State::Failed => steps.extend(operation.effect.release(&operation.tenant)),
-            State::Queued
-            | State::Sending
-            | State::Settling
-            | State::Unknown
-            | State::Returned
-            | State::Cancelled
-            | State::Expired
-            | State::NeedsOperator => {}
-        }
-        Ok(Decision::Commit(Change(steps), to))
+        // Of what is unknown, the request may be on its way until the lease ends: absence is not proved before.
+        let step = if to == State::Unknown { step } else { step.remove("lease_until") };
+        let mut steps = vec![self.outcome(step)];
+        steps.extend(entries(&operation, to));
+        Ok(Decision::Commit(Change(steps), to.into()))
     }
-}
-
-/// It happened although the operation had ended without: marked, for a person to put right.
-fn contradicted<E: External>(operation: &Operation<E>, nonce: &Nonce, event: Event) -> Decision<State> {
-    let state = operation.state;
-    if event != Event::Happened || !state.is_void() || operation.conflict {
-        return Decision::Answer(state);
-    }
-    let step = Step::update(operation::key(&operation.tenant, &operation.id))
-        .when_is("state", state.as_str())
-        .when(Guard::Lacks("conflict"))
-        .set("conflict", true)
-        .set("nonce", nonce.as_str());
-    Decision::Commit(Change(vec![step]), state)
 }

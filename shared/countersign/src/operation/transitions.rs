@@ -1,13 +1,15 @@
 //! The states of an external effect and the arrows between them. No other place knows this picture.
 //!
 //! ```text
-//! queued ─► sending ─► succeeded ─► returned            queued (attempts = 0) ─► cancelled | expired
-//!   ▲         ├─► failed                                queued (attempts > 0) ─► needs_operator
+//! queued ─► sending ─► succeeded ─► returned            queued (attempts = 0) ─► cancelled | expired | succeeded
+//!   ▲         ├─► failed                                queued (attempts > 0) ─► succeeded | failed | settling | needs_operator
 //!   ├─────────┤ definitely not executed                 settling ─► succeeded | failed | needs_operator
 //!   │         ├─► settling                              unknown ─► succeeded | failed | settling | needs_operator
 //!   │         └─► unknown ─┐                            needs_operator ─► succeeded | failed
-//!   └── absence proved ────┘
+//!   └── absence proved ────┘                            failed | cancelled | expired, in conflict ─► succeeded (a person)
 //! ```
+//!
+//! That it happened is evidence even of what was never sent from here: a ledger restored from a backup has forgotten.
 
 crate::choice! {
     /// Where an operation stands.
@@ -69,6 +71,8 @@ pub enum Event {
     CameBack,
     /// Nothing but a person's decision leads on.
     Stuck,
+    /// A person has booked what happened although it had ended without.
+    Booked,
 }
 
 /// Where the arrow of `event` leads from `state`, after so many `attempts`; `None` where there is no such arrow.
@@ -81,8 +85,10 @@ pub const fn next(state: State, event: Event, attempts: i64) -> Option<State> {
         (State::Queued, Event::Lapsed) if untouched => State::Expired,
         // What was begun to be sent is never called off: somebody has to look whether it happened.
         (State::Queued, Event::Stopped | Event::Lapsed) => State::NeedsOperator,
-        (State::Queued, Event::Happened) if !untouched => State::Succeeded,
+        (State::Queued, Event::Happened) => State::Succeeded,
         (State::Queued, Event::Accepted) if !untouched => State::Settling,
+        (State::Queued, Event::Refused) if !untouched => State::Failed,
+        (State::Queued, Event::Stuck) if !untouched => State::NeedsOperator,
         (State::Sending | State::Unknown, Event::NotExecuted) => State::Queued,
         (State::Sending, Event::Lost) => State::Unknown,
         (State::Sending | State::Unknown, Event::Accepted) => State::Settling,
@@ -90,6 +96,8 @@ pub const fn next(state: State, event: Event, attempts: i64) -> Option<State> {
         (State::Sending | State::Settling | State::Unknown | State::NeedsOperator, Event::Refused) => State::Failed,
         (State::Settling | State::Unknown, Event::Stuck) => State::NeedsOperator,
         (State::Succeeded, Event::CameBack) => State::Returned,
+        // Only of an operation in conflict: see `Resolve`.
+        (State::Failed | State::Cancelled | State::Expired, Event::Booked) => State::Succeeded,
         _ => return None,
     })
 }
@@ -130,14 +138,17 @@ impl State {
             Self::Sending => "being sent now; look again later, do not submit anything again",
             Self::Settling => "the provider accepted it and has not finished; look again later",
             Self::Unknown => {
-                "it was sent and whether it happened is not known; ask an operator to look; do not prepare or submit it again"
+                "it was sent and whether it happened is not known yet; the provider is being asked; look again later; do not \
+                prepare or submit it again"
             }
             Self::Succeeded => "done; nothing is left to do",
             Self::Returned => "it was done and came back; tell the requester",
             Self::Failed => "the provider refused it and nothing happened; tell the requester why",
             Self::Cancelled => "it was stopped before it was sent; nothing happened",
             Self::Expired => "it was not sent in time; nothing happened; prepare it again if it is still wanted",
-            Self::NeedsOperator => "a person has to find out what happened; do not prepare or submit it again",
+            Self::NeedsOperator => {
+                "an operator has to find out what happened; tell the requester; do not prepare or submit it again"
+            }
         }
     }
 }
@@ -146,7 +157,7 @@ impl State {
 mod tests {
     use super::*;
 
-    const EVENTS: [Event; 10] = [
+    const EVENTS: [Event; 11] = [
         Event::Claimed,
         Event::Happened,
         Event::Refused,
@@ -157,13 +168,15 @@ mod tests {
         Event::Lapsed,
         Event::CameBack,
         Event::Stuck,
+        Event::Booked,
     ];
 
     #[test]
-    fn a_final_state_is_left_by_nothing_but_money_that_comes_back() {
+    fn a_final_state_is_left_by_nothing_but_money_that_comes_back_and_a_person_who_books_a_conflict() {
         for state in State::ALL.iter().filter(|state| state.is_final()) {
             for event in EVENTS {
-                let allowed = *state == State::Succeeded && event == Event::CameBack;
+                let came_back = *state == State::Succeeded && event == Event::CameBack;
+                let allowed = came_back || (state.is_void() && event == Event::Booked);
                 assert_eq!(next(*state, event, 1).is_some(), allowed, "{state} {event:?}");
             }
         }

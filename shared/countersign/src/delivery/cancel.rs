@@ -1,0 +1,68 @@
+//! Cancelling: an operation is stopped, and what it had reserved released, as long as nothing was begun to be sent.
+
+use std::marker::PhantomData;
+
+use super::External;
+use super::books::entries;
+use crate::bounded::{Nonce, OperationId};
+use crate::caller::Caller;
+use crate::change::{Change, Snapshot};
+use crate::clock::Timestamp;
+use crate::command::{Command, Decision};
+use crate::failure::{Code, Failure, Retry};
+use crate::key::Key;
+use crate::operation::transitions::Event;
+use crate::operation::{self, OPERATOR, Operation, State};
+use crate::random;
+
+/// The command by which the requester or an operator stops an operation.
+#[derive(Debug)]
+pub struct Cancel<'a, E> {
+    by: &'a Caller,
+    operation: OperationId,
+    nonce: Nonce,
+    effect: PhantomData<fn() -> E>,
+}
+
+impl<'a, E: External> Cancel<'a, E> {
+    /// `by` stops the operation.
+    ///
+    /// # Errors
+    /// When the operating system has no randomness to give.
+    pub fn new(by: &'a Caller, operation: OperationId) -> Result<Self, Failure> {
+        Ok(Self { by, operation, nonce: random::nonce()?, effect: PhantomData })
+    }
+
+    fn key(&self) -> Key {
+        operation::key(&self.by.tenant, &self.operation)
+    }
+}
+
+impl<E: External> Command for Cancel<'_, E> {
+    type Answer = Operation<E>;
+
+    fn keys(&self) -> Vec<Key> {
+        vec![self.key()]
+    }
+
+    fn decide(&self, seen: &Snapshot, now: Timestamp) -> Result<Decision<Operation<E>>, Failure> {
+        let found = seen.item(&self.key()).map(Operation::<E>::read).transpose()?.flatten();
+        let found = found.filter(|found| found.requester.is(self.by) || self.by.has_role(OPERATOR));
+        let mut operation = found.ok_or_else(|| Failure::not_found("operation"))?;
+        if operation.state == State::Cancelled && !operation.conflict {
+            return Ok(Decision::Answer(operation));
+        }
+        let Some((to @ State::Cancelled, step)) = operation.moves(Event::Stopped, now, &self.nonce) else {
+            let message = format!("it is {} and can no longer be cancelled", operation.state);
+            let failure = Failure::new(Code::TOO_LATE_TO_CANCEL, Retry::Never, message, operation.advice());
+            return Err(failure.about(operation.id));
+        };
+        let reason =
+            if operation.requester.is(self.by) { "its requester cancelled it" } else { "an operator cancelled it" };
+        let mut steps = vec![step.set("reason", reason)];
+        steps.extend(entries(&operation, to));
+        operation.state = to;
+        operation.reason = Some(reason.to_owned());
+        Ok(Decision::Commit(Change(steps), operation))
+    }
+}
