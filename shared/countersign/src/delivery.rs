@@ -50,15 +50,20 @@ pub trait Provider<E>: Sync {
     /// What it promises.
     const TERMS: Terms;
 
-    /// The exact request of an intent: the same bytes each time. It is persisted before it is sent.
+    /// The exact request of a tenant's intent: the same bytes each time. It is persisted before it is sent, and names
+    /// both to the provider, so that what the provider tells later leads back to the operation.
     ///
     /// # Errors
     /// When the provider has no way to say this effect, such as an amount that it cannot represent.
-    fn request(&self, intent: &IntentId, effect: &E) -> Result<String, Unsayable>;
+    fn request(&self, tenant: &Tenant, intent: &IntentId, effect: &E) -> Result<String, Unsayable>;
 
     /// Sends the request under the intent's id as idempotency key, for the `attempt`th time, the first being 1. It
     /// returns within the lease, come what may.
     fn send(&self, intent: &IntentId, request: &str, attempt: i64) -> impl Future<Output = Sent> + Send;
+
+    /// Looks for the effect of an intent, by the request that was persisted before it was sent. It changes nothing at
+    /// the provider.
+    fn look_up(&self, intent: &IntentId, request: &str) -> impl Future<Output = Found> + Send;
 }
 
 /// The provider cannot be asked for this effect.
@@ -79,6 +84,29 @@ pub enum Sent {
     NotExecuted(String),
     /// Nothing is known; why.
     Unknown(String),
+}
+
+/// What a lookup has shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found {
+    /// It happened; what the provider calls it.
+    Happened(String),
+    /// It was accepted and is not final; what the provider calls it.
+    Accepted(String),
+    /// It was accepted and came to nothing, or came back: no money is with the recipient.
+    Undone {
+        /// What the provider calls it.
+        reference: String,
+        /// Why.
+        reason: String,
+    },
+    /// The whole list was read, and it is not there.
+    Absent,
+    /// What is there contradicts the request: two effects of one intent, or another account, mode, payment, amount or
+    /// currency; why.
+    Contradiction(String),
+    /// Nothing was proved: no answer, 401, 404, 5xx, a list that did not end; why.
+    Nothing(String),
 }
 
 /// Which operation, as a stream record or a sweeper names it.

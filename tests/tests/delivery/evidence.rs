@@ -1,9 +1,9 @@
 //! Workers that come back late: what they saw happen counts, what they did not see happen does not.
 
-use countersign::bounded::{Currency, IntentId};
+use countersign::bounded::{Currency, IntentId, Tenant};
 use countersign::clock::Timestamp;
 use countersign::command::execute;
-use countersign::delivery::{Claim, Claimed, Provider, Record, Sent, Terms, Ticket, Unsayable};
+use countersign::delivery::{Claim, Claimed, Found, Provider, Record, Sent, Terms, Ticket, Unsayable};
 use countersign::operation::State;
 use refunds::{Order, Refund};
 use tests::accounts::past;
@@ -16,12 +16,16 @@ struct Unasked;
 impl Provider<Refund> for Unasked {
     const TERMS: Terms = Terms { duplicate_window: None, lookup_lag: None, compares_body: true };
 
-    fn request(&self, intent: &IntentId, refund: &Refund) -> Result<String, Unsayable> {
+    fn request(&self, _: &Tenant, intent: &IntentId, refund: &Refund) -> Result<String, Unsayable> {
         Ok(format!("refund {} of {intent}", refund.order_id))
     }
 
     async fn send(&self, _: &IntentId, _: &str, _: i64) -> Sent {
         panic!("nothing is sent here")
+    }
+
+    async fn look_up(&self, _: &IntentId, _: &str) -> Found {
+        panic!("nothing is looked up here")
     }
 }
 

@@ -7,7 +7,7 @@ use countersign::change::{Change, Snapshot, Step};
 use countersign::clock::Timestamp;
 use countersign::command::execute;
 use countersign::consent::Authority;
-use countersign::delivery::{Claim, Claimed, Provider, Sent, Terms, Unsayable};
+use countersign::delivery::{Claim, Claimed, Found, Provider, Sent, Terms, Unsayable};
 use countersign::effect::Effect as _;
 use countersign::failure::Failure;
 use countersign::hold;
@@ -44,12 +44,16 @@ struct Unasked;
 impl Provider<Refund> for Unasked {
     const TERMS: Terms = Terms { duplicate_window: None, lookup_lag: None, compares_body: true };
 
-    fn request(&self, intent: &IntentId, _: &Refund) -> Result<String, Unsayable> {
+    fn request(&self, _: &Tenant, intent: &IntentId, _: &Refund) -> Result<String, Unsayable> {
         Ok(intent.to_string())
     }
 
     async fn send(&self, _: &IntentId, _: &str, _: i64) -> Sent {
         panic!("nothing is sent here")
+    }
+
+    async fn look_up(&self, _: &IntentId, _: &str) -> Found {
+        panic!("nothing is looked up here")
     }
 }
 

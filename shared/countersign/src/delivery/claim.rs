@@ -94,7 +94,7 @@ impl<'a, E: External, P: Provider<E>> Claim<'a, E, P> {
         if !unchanged.holds(seen.item(&subject)) {
             return self.give_up(&operation, Event::Stopped, "its subject changed", now);
         }
-        match self.provider.request(&operation.intent_id, &operation.effect) {
+        match self.provider.request(&operation.tenant, &operation.intent_id, &operation.effect) {
             // A resend is byte for byte the first request: the provider compares, and so do we.
             Ok(request) if operation.request.as_ref().is_some_and(|first| *first != request) => {
                 self.give_up(&operation, Event::Stopped, "its first request cannot be repeated to the letter", now)
