@@ -7,6 +7,7 @@ mod lookup;
 mod object;
 mod request;
 mod units;
+pub mod webhook;
 
 use std::time::Duration;
 

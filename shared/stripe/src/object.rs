@@ -14,12 +14,13 @@ pub(crate) struct RefundObject {
     pub(crate) payment_intent: Option<String>,
     failure_reason: Option<String>,
     livemode: Option<bool>,
-    metadata: Option<Metadata>,
+    pub(crate) metadata: Option<Metadata>,
 }
 
 /// What a request of ours wrote to the refund. A person can change it at Stripe.
 #[derive(Deserialize)]
 pub(crate) struct Metadata {
+    pub(crate) tenant: Option<String>,
     pub(crate) intent_id: Option<String>,
 }
 
