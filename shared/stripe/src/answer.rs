@@ -3,18 +3,8 @@
 use countersign::delivery::Sent;
 use serde::Deserialize;
 
+use crate::object::{RefundObject, Standing, word};
 use crate::request::Request;
-
-/// A refund object, as far as it is looked at (<https://docs.stripe.com/api/refunds/object>).
-#[derive(Deserialize)]
-struct RefundObject {
-    id: String,
-    status: Option<String>,
-    amount: i64,
-    currency: String,
-    payment_intent: Option<String>,
-    failure_reason: Option<String>,
-}
 
 /// An error (<https://docs.stripe.com/api/errors>).
 #[derive(Deserialize)]
@@ -34,18 +24,18 @@ const LARGEST: usize = 64 * 1024;
 
 pub(crate) async fn read(response: reqwest::Response, request: &Request, attempt: i64) -> Sent {
     let status = response.status().as_u16();
-    match body(response).await {
+    match body(response, LARGEST).await {
         Some(body) => classify(status, &body, request, attempt),
         None => Sent::Unknown("the provider's answer broke off, or is of no reasonable size".to_owned()),
     }
 }
 
-/// The whole body, if it ends and is no larger than any answer that this asks for.
-async fn body(mut response: reqwest::Response) -> Option<Vec<u8>> {
+/// The whole body, if it ends and is no larger than this.
+pub(crate) async fn body(mut response: reqwest::Response, largest: usize) -> Option<Vec<u8>> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.ok()? {
         body.extend_from_slice(&chunk);
-        if body.len() > LARGEST {
+        if body.len() > largest {
             return None;
         }
     }
@@ -68,17 +58,16 @@ fn accepted(body: &[u8], request: &Request) -> Sent {
     let Ok(refund) = serde_json::from_slice::<RefundObject>(body) else {
         return Sent::Unknown("the provider's answer cannot be read".to_owned());
     };
-    let same = refund.amount == request.amount
-        && refund.currency == request.currency
-        && refund.payment_intent.as_deref() == Some(&request.payment);
-    if !same {
+    if refund.differs(request).is_some() {
         return Sent::Unknown("the provider answered about another refund".to_owned());
     }
-    match refund.status.as_deref() {
-        Some("succeeded") => Sent::Happened(word(&refund.id)),
-        Some("failed" | "canceled") => Sent::Refused(word(refund.failure_reason.as_deref().unwrap_or("failed"))),
-        // `pending`, `requires_action`, and whatever comes next.
-        Some(_) | None => Sent::Accepted(word(&refund.id)),
+    let Some(reference) = refund.reference() else {
+        return Sent::Unknown("the provider's answer names no refund".to_owned());
+    };
+    match refund.standing() {
+        Standing::Succeeded => Sent::Happened(reference),
+        Standing::Undone(reason) => Sent::Refused(reason),
+        Standing::Open => Sent::Accepted(reference),
     }
 }
 
@@ -97,11 +86,6 @@ fn refused(body: &[u8], attempt: i64) -> Sent {
     }
 }
 
-/// A word of the provider's, short and plain enough to be kept and shown to an agent.
-fn word(text: &str) -> String {
-    text.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').take(64).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -109,6 +93,7 @@ mod tests {
     fn request() -> Request {
         Request {
             account: "acct_1".into(),
+            live: false,
             form: String::new(),
             amount: 100,
             currency: "eur".into(),

@@ -1,21 +1,27 @@
-//! Stripe as a provider of refunds: one request, and what each of its answers proves.
+//! Stripe as a provider of refunds: one request, and what each of its answers proves; the lookup of what became of it.
 //!
 //! API reference: <https://docs.stripe.com/api/refunds/create>.
 
 mod answer;
+mod lookup;
+mod object;
 mod request;
 mod units;
+pub mod webhook;
 
 use std::time::Duration;
 
-use countersign::bounded::IntentId;
+use countersign::bounded::{IntentId, Tenant};
 use countersign::config::{Config, ConfigError};
-use countersign::delivery::{Provider, Sent, Terms, Unsayable};
+use countersign::delivery::{Found, Provider, Sent, Terms, Unsayable};
+use lookup::{Next, Search};
 use refunds::{Mode, Refund};
 use request::Request;
 
 /// How long one request may take. Well under a worker's own timeout, and that under its lease.
 const TIMEOUT: Duration = Duration::from_secs(10);
+/// How long all pages of a lookup may take.
+const LOOKUP_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A Stripe account, or a platform that acts for connected accounts.
 pub struct Stripe {
@@ -36,15 +42,49 @@ impl Stripe {
         if mode(&key).is_none() {
             return Err(ConfigError::new(KEY, "is not a Stripe secret or restricted key"));
         }
-        // No connection is kept: a request on one that the other side had closed could be sent twice unseen.
+        // No connection is kept: a request on one that the other side had closed could be sent twice unseen. No proxy is
+        // taken from the environment: where money is asked for is the settings' to say, and a proxy that refused or
+        // answered by itself would be heard as the provider.
         let client = reqwest::Client::builder()
             .timeout(TIMEOUT)
+            .no_proxy()
             .redirect(reqwest::redirect::Policy::none())
             .pool_max_idle_per_host(0)
             .retry(reqwest::retry::never())
             .build()
             .map_err(|_| ConfigError::new("COUNTERSIGN_PROVIDER_URL", "cannot be connected to with TLS"))?;
         Ok(Self { client, url: url.trim_end_matches('/').to_owned(), key })
+    }
+
+    /// Reads the list of the payment's refunds, page by page.
+    async fn search(&self, intent: &IntentId, request: &Request) -> Found {
+        let mut search = Search::new(intent, request);
+        let mut after = None;
+        loop {
+            let Some((status, body)) = self.page(request, after.as_deref()).await else {
+                return Found::Nothing("the provider did not answer a lookup".to_owned());
+            };
+            match search.read(status, &body) {
+                Next::Page(id) => after = Some(id),
+                Next::Done(found) => return found,
+            }
+        }
+    }
+
+    async fn page(&self, request: &Request, after: Option<&str>) -> Option<(u16, Vec<u8>)> {
+        let page = [("payment_intent", request.payment.as_str()), ("limit", lookup::PAGE)];
+        let after = after.map(|id| ("starting_after", id));
+        let response = self
+            .client
+            .get(format!("{}/v1/refunds", self.url))
+            .query(&page.into_iter().chain(after).collect::<Vec<_>>())
+            .bearer_auth(&self.key)
+            .header("Stripe-Account", &request.account)
+            .send()
+            .await
+            .ok()?;
+        let status = response.status().as_u16();
+        Some((status, answer::body(response, lookup::LARGEST).await?))
     }
 }
 
@@ -64,16 +104,11 @@ impl Provider<Refund> for Stripe {
         compares_body: true,
     };
 
-    fn request(
-        &self,
-        _tenant: &countersign::bounded::Tenant,
-        intent: &IntentId,
-        refund: &Refund,
-    ) -> Result<String, Unsayable> {
+    fn request(&self, tenant: &Tenant, intent: &IntentId, refund: &Refund) -> Result<String, Unsayable> {
         if mode(&self.key) != Some(refund.mode) {
             return Err(Unsayable("the provider key is of another mode than the payment"));
         }
-        Request::of(intent, refund)?.to_text()
+        Request::of(tenant, intent, refund)?.to_text()
     }
 
     async fn send(&self, intent: &IntentId, request: &str, attempt: i64) -> Sent {
@@ -99,7 +134,16 @@ impl Provider<Refund> for Stripe {
         }
     }
 
-    async fn look_up(&self, _: &IntentId, _: &str) -> countersign::delivery::Found {
-        countersign::delivery::Found::Nothing("merge".to_owned())
+    async fn look_up(&self, intent: &IntentId, request: &str) -> Found {
+        let Some(request) = Request::parse(request) else {
+            return Found::Nothing("the persisted request cannot be read".to_owned());
+        };
+        if mode(&self.key) != Some(request.mode()) {
+            return Found::Nothing("the provider key is of another mode than the payment".to_owned());
+        }
+        match tokio::time::timeout(LOOKUP_TIMEOUT, self.search(intent, &request)).await {
+            Ok(found) => found,
+            Err(_) => Found::Nothing("the lookup at the provider did not end in time".to_owned()),
+        }
     }
 }
