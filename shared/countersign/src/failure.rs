@@ -224,6 +224,12 @@ impl Failure {
         self.0.code
     }
 
+    /// Whether calling again can help.
+    #[must_use]
+    pub const fn retry(&self) -> Retry {
+        self.0.retry
+    }
+
     /// The operation it is about.
     #[must_use]
     pub const fn operation_id(&self) -> Option<&OperationId> {

@@ -1,0 +1,16 @@
+//! Reconciliation: what is not known is found out, by evidence alone; and what a person decides where there is none.
+
+#[path = "reconcile/absence.rs"]
+mod absence;
+#[path = "reconcile/cancel.rs"]
+mod cancel;
+#[path = "reconcile/conflict.rs"]
+mod conflict;
+#[path = "reconcile/found.rs"]
+mod found;
+#[path = "reconcile/provider.rs"]
+mod provider;
+#[path = "reconcile/resolve.rs"]
+mod resolve;
+#[path = "reconcile/scene.rs"]
+mod scene;
