@@ -30,6 +30,15 @@ async fn main() -> Result<(), Box<dyn Error>> {
         let id = headers["lambda-runtime-aws-request-id"].as_str().unwrap_or_default().to_owned();
         let call: Value = next.json().await?;
         let address = format!("{base}/invocation/{id}");
+        if call["rawPath"] == "/say" {
+            // A web request whose body is the answer, or what else to do.
+            let body = call["body"].as_str().unwrap_or_default().to_owned();
+            match body.as_str() {
+                "exit" => exit(3),
+                _ => client.post(format!("{address}/response")).body(body).send().await?,
+            };
+            continue;
+        }
         match call["do"].as_str() {
             Some("hang") => loop {
                 std::thread::park();

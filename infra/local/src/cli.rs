@@ -31,7 +31,7 @@ struct Cli {
 /// What to serve from.
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
-    /// The port of the MCP endpoint; 0 for any free one.
+    /// The port of the MCP endpoint, which those of the pages follow; 0 for any free ones.
     #[arg(long, default_value_t = 8700)]
     port: u16,
     /// Keep no data and no keys.

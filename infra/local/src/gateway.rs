@@ -3,6 +3,7 @@
 mod environment;
 mod triggers;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,6 +30,7 @@ use crate::provider::{JournalError, Provider};
 use crate::schedule::Schedule;
 use crate::stream::StreamPoller;
 use crate::tap::Tap;
+use crate::web::Addresses;
 use crate::world;
 
 use environment::{Environment, own};
@@ -47,7 +49,7 @@ pub struct Options {
     pub functions: Vec<Function>,
     /// Where everything is kept; `None` for a gateway that forgets.
     pub folder: Option<PathBuf>,
-    /// The port of the MCP endpoint; 0 for any free one.
+    /// The port of the MCP endpoint, which those of the pages follow; 0 for any free ones.
     pub port: u16,
     /// Where the functions' log lines go.
     pub log: LogSink,
@@ -103,6 +105,7 @@ pub enum GatewayError {
 /// A gateway that runs.
 pub struct Gateway {
     url: String,
+    web_urls: BTreeMap<String, String>,
     provider_url: String,
     control_token: String,
     lambda: Lambda,
@@ -125,6 +128,8 @@ impl Gateway {
     pub async fn start(options: Options) -> Result<Self, GatewayError> {
         let stop = CancellationToken::new();
         let (listener, url) = listen(options.port).await?;
+        let addresses = Addresses::take(&options.functions, options.port).await?;
+        let web_urls = addresses.urls();
         let in_folder = |name: &str| options.folder.as_ref().map(|folder| folder.join(name));
         let keys = in_folder("keys").map_or_else(Keys::new, |folder| Keys::open(&folder))?;
         let issuer = keys.issuer(ISSUER)?;
@@ -151,7 +156,10 @@ impl Gateway {
         let variables = environment.variables()?;
         let contracts = contracts(&options.functions).await?;
         let lambda =
-            Lambda::start(options.functions.clone(), |function| own(&variables, function), options.log).await?;
+            Lambda::start(options.functions.clone(), |function| own(&variables, &web_urls, function), options.log)
+                .await?;
+
+        addresses.serve(&lambda, &stop);
 
         let control_token = countersign::random::nonce()?.to_string();
         let (signer, consent_keys) = (keys.consent()?, keys.consent_keys()?);
@@ -164,6 +172,7 @@ impl Gateway {
         let schedules = schedules(&options.functions, options.sweep, &lambda);
         Ok(Self {
             url,
+            web_urls,
             provider_url,
             control_token,
             lambda,
@@ -189,6 +198,12 @@ impl Gateway {
     #[must_use]
     pub fn mcp_url(&self) -> String {
         format!("{}{}", self.url, mcp::PATH)
+    }
+
+    /// The address of a function that is called by web requests, such as `http://127.0.0.1:8701`.
+    #[must_use]
+    pub fn http_url(&self, function: &str) -> Option<&str> {
+        self.web_urls.get(function).map(String::as_str)
     }
 
     /// What the provider has done, as JSON for people.

@@ -18,4 +18,5 @@ pub mod provider;
 pub mod schedule;
 pub mod stream;
 pub mod tap;
+pub mod web;
 pub mod world;

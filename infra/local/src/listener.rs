@@ -8,6 +8,8 @@ use axum::extract::Request;
 use axum::middleware::map_request;
 use bytes::{Bytes, BytesMut};
 use futures::{StreamExt as _, stream};
+use http::uri::Authority;
+use http::{HeaderMap, Uri, header};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
@@ -73,6 +75,21 @@ async fn speak(connection: TcpStream, router: Router) {
     http.timer(TokioTimer::new()).header_read_timeout(PATIENCE);
     // What ends a connection is its client's doing.
     let _ = http.serve_connection(TokioIo::new(connection), TowerToHyperService::new(router)).await;
+}
+
+/// Whether the host that was asked is this machine, by a name that no other machine can take.
+pub(crate) fn is_loopback_host(uri: &Uri, headers: &HeaderMap) -> bool {
+    let host = match headers.get(header::HOST) {
+        Some(host) => host.to_str().ok().and_then(|host| host.parse::<Authority>().ok()),
+        None => uri.authority().cloned(),
+    };
+    host.as_ref().is_some_and(is_loopback)
+}
+
+/// Whether a host, with or without a port, is this machine.
+pub(crate) fn is_loopback(authority: &Authority) -> bool {
+    let host = authority.host().to_ascii_lowercase();
+    !authority.as_str().contains('@') && ["localhost", "127.0.0.1", "[::1]"].contains(&host.as_str())
 }
 
 /// Reads a body to its end; `None` when it is over the limit. What is over is read too and dropped: a client that is

@@ -23,6 +23,11 @@ pub(super) async fn serve(path: PathBuf, serve: Serve) -> Result<(), Stop> {
         .filter(|function| function.trigger == Trigger::Tool)
         .map(|function| function.name.clone())
         .collect();
+    let pages: Vec<String> = functions
+        .iter()
+        .filter(|function| function.trigger == Trigger::Http)
+        .map(|function| function.name.clone())
+        .collect();
     let options = Options {
         functions,
         folder: (!serve.memory).then(|| folder.path().to_owned()),
@@ -34,7 +39,7 @@ pub(super) async fn serve(path: PathBuf, serve: Serve) -> Result<(), Stop> {
     let gateway = Gateway::start(options).await?;
     let (url, control_token) = (gateway.url().to_owned(), gateway.control_token().to_owned());
     folder.note(&Run { pid: std::process::id(), url, control_token })?;
-    say(&welcome(&gateway, &tools, &folder, serve.memory));
+    say(&welcome(&gateway, &tools, &pages, &folder, serve.memory));
     let stopped = stop_signal().await;
     tell("stopping");
     gateway.shutdown().await;
@@ -73,9 +78,11 @@ fn full_disk(folder: &Path) -> String {
     )
 }
 
-fn welcome(gateway: &Gateway, tools: &[String], folder: &Folder, memory: bool) -> String {
+fn welcome(gateway: &Gateway, tools: &[String], pages: &[String], folder: &Folder, memory: bool) -> String {
     let endpoint = gateway.mcp_url();
     let tools = tools.join(", ");
+    let served = pages.iter().filter_map(|page| Some((page, gateway.http_url(page)?)));
+    let pages: String = served.map(|(page, url)| format!("  {page:13} {url}\n")).collect();
     let path = folder.path().display().to_string();
     let kept = if memory { "nothing is kept (--memory)" } else { path.as_str() };
     let folder = if path == DEFAULT_FOLDER { String::new() } else { format!(" --folder {path}") };
@@ -83,6 +90,7 @@ fn welcome(gateway: &Gateway, tools: &[String], folder: &Folder, memory: bool) -
         "countersign local gateway\n\
          \x20 MCP endpoint  {endpoint}  (Streamable HTTP, bearer token)\n\
          \x20 tools         {tools}\n\
+         {pages}\
          \x20 refunds       {provider}  (what the payment provider has done)\n\
          \x20 data          {kept}  (log: {path}/functions.log)\n\n\
          A token for an agent, good for eight hours:\n\

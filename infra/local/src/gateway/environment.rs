@@ -1,5 +1,7 @@
 //! The functions' environment: what each is told of the others.
 
+use std::collections::BTreeMap;
+
 use crate::binaries::Function;
 use crate::issuer::Issuer;
 use crate::keys::{AUDIENCE, Keys};
@@ -37,8 +39,15 @@ impl Environment<'_> {
 }
 
 /// The variables of one function: all, and what is its own. Its name is its access key id, by which a tap knows it.
-pub(super) fn own(variables: &[(String, String)], function: &Function) -> Vec<(String, String)> {
+///
+/// A function that is called by web requests is told where it is reached.
+pub(super) fn own(
+    variables: &[(String, String)],
+    web_urls: &BTreeMap<String, String>,
+    function: &Function,
+) -> Vec<(String, String)> {
     let timeout = ("COUNTERSIGN_TIMEOUT_S".to_owned(), function.timeout.as_secs().to_string());
     let name = ("AWS_ACCESS_KEY_ID".to_owned(), function.name.clone());
-    variables.iter().cloned().chain([timeout, name]).collect()
+    let page = web_urls.get(&function.name).map(|url| ("COUNTERSIGN_PAGE_URL".to_owned(), url.clone()));
+    variables.iter().cloned().chain([timeout, name]).chain(page).collect()
 }

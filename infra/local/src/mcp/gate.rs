@@ -9,10 +9,10 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header, uri::Authority};
+use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use serde_json::{Value, json};
 
-use crate::listener::read;
+use crate::listener::{is_loopback, is_loopback_host, read};
 
 use super::{
     MAX_REQUEST_BYTES, Settings,
@@ -134,10 +134,6 @@ pub(super) async fn admit(State(gate): State<Arc<Gate>>, request: Request, next:
 ///
 /// Without it, a web page could reach the gateway through a name that it rebinds to loopback.
 fn is_local(uri: &Uri, headers: &HeaderMap) -> bool {
-    let host = match headers.get(header::HOST) {
-        Some(host) => host.to_str().ok().and_then(|host| host.parse::<Authority>().ok()),
-        None => uri.authority().cloned(),
-    };
     let origin_is_local = match headers.get(header::ORIGIN) {
         None => true,
         Some(origin) => origin
@@ -147,12 +143,7 @@ fn is_local(uri: &Uri, headers: &HeaderMap) -> bool {
             .filter(|origin| matches!(origin.scheme_str(), Some("http" | "https")))
             .is_some_and(|origin| origin.authority().is_some_and(is_loopback)),
     };
-    origin_is_local && host.as_ref().is_some_and(is_loopback)
-}
-
-fn is_loopback(authority: &Authority) -> bool {
-    let host = authority.host().to_ascii_lowercase();
-    !authority.as_str().contains('@') && ["localhost", "127.0.0.1", "[::1]"].contains(&host.as_str())
+    origin_is_local && is_loopback_host(uri, headers)
 }
 
 /// The bearer token, if there is exactly one.

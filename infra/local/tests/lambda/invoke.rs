@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
 
-type Lines = Arc<Mutex<Vec<String>>>;
+pub(crate) type Lines = Arc<Mutex<Vec<String>>>;
 
 /// Built by `cargo test` beside the tests, because it is an example of the same package.
 fn fixture() -> PathBuf {
@@ -36,7 +36,7 @@ fn function(timeout: Duration) -> Function {
     }
 }
 
-async fn start(timeout: Duration, variables: &[(&str, &str)]) -> (Lambda, Lines) {
+pub(crate) async fn start(timeout: Duration, variables: &[(&str, &str)]) -> (Lambda, Lines) {
     let lines = Lines::default();
     let written = Arc::clone(&lines);
     let given =

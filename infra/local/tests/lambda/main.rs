@@ -4,3 +4,4 @@
 
 mod invoke;
 mod stream;
+mod web;
