@@ -1,12 +1,17 @@
-//! What each answer proves. What is not understood proves nothing: `unknown`, never `failed`.
+//! What each answer to a request for a refund proves. What is not understood proves nothing: `unknown`, never `failed`.
+//!
+//! Statuses and errors: <https://docs.stripe.com/api/errors>, <https://docs.stripe.com/error-low-level>.
 
 use countersign::delivery::Sent;
 use serde::Deserialize;
 
 use crate::object::{RefundObject, Standing, word};
 use crate::request::Request;
+use crate::wire::Answer;
 
-/// An error (<https://docs.stripe.com/api/errors>).
+/// The largest answer that is read. A refund object has some two kilobytes.
+pub(crate) const LARGEST: usize = 64 * 1024;
+
 #[derive(Deserialize)]
 struct ErrorBody {
     error: ErrorObject,
@@ -19,38 +24,63 @@ struct ErrorObject {
     param: Option<String>,
 }
 
-/// A refund object has some two kilobytes.
-const LARGEST: usize = 64 * 1024;
+impl ErrorObject {
+    /// Its most telling word.
+    fn what(&self) -> String {
+        word(self.code.as_ref().or(self.param.as_ref()).unwrap_or(&self.r#type))
+    }
 
-pub(crate) async fn read(response: reqwest::Response, request: &Request, attempt: i64) -> Sent {
-    let status = response.status().as_u16();
-    match body(response, LARGEST).await {
-        Some(body) => classify(status, &body, request, attempt),
-        None => Sent::Unknown("the provider's answer broke off, or is of no reasonable size".to_owned()),
+    /// Whether the request was malformed, which is a fault of this code's.
+    fn is_ours(&self) -> bool {
+        let code = self.code.as_deref().unwrap_or_default();
+        ["parameter_unknown", "parameter_missing", "parameters_exclusive"].contains(&code)
+            || code.starts_with("parameter_invalid_")
+    }
+
+    /// Whether it says that less is left of the payment than was asked for. An amount beyond what is left has no code,
+    /// only the parameter.
+    fn is_about_what_is_left(&self) -> bool {
+        self.code.as_deref() == Some("charge_already_refunded") || self.param.as_deref() == Some("amount")
     }
 }
 
-/// The whole body, if it ends and is no larger than this.
-pub(crate) async fn body(mut response: reqwest::Response, largest: usize) -> Option<Vec<u8>> {
-    let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.ok()? {
-        body.extend_from_slice(&chunk);
-        if body.len() > largest {
-            return None;
-        }
-    }
-    Some(body)
-}
-
-fn classify(status: u16, body: &[u8], request: &Request, attempt: i64) -> Sent {
-    match status {
-        200..=299 => accepted(body, request),
+/// What an answer to the `attempt`th request proves.
+pub(crate) fn classify(answer: &Answer, request: &Request, attempt: i64) -> Sent {
+    match answer.status {
+        200 => accepted(&answer.body, request),
         // Checked before anything is done or stored under the key.
         401 | 403 => Sent::NotExecuted("the provider does not accept the key".to_owned()),
+        // The limiters as well (<https://docs.stripe.com/rate-limits>).
         429 => Sent::NotExecuted("the provider asks to slow down".to_owned()),
-        400 | 402 | 404 => refused(body, attempt),
-        // 409: the first request with this key is still at it.
-        _ => Sent::Unknown(format!("the provider answered {status}")),
+        // Not Stripe's last word, so no refusal for good.
+        400 | 402 | 404 if answer.should_retry => {
+            Sent::Unknown("the provider asks for the same request again".to_owned())
+        }
+        400 | 402 | 404 => refused(&answer.body, attempt),
+        // 409: the first request with this key is still at it. 424 and 500 and more: it may have been done all the same,
+        // and where such an answer is replayed, it is the first one's, so that repeating it finds nothing out.
+        status => Sent::Unknown(format!("the provider answered {status}")),
+    }
+}
+
+/// Says what went wrong to whoever runs this, with the name by which Stripe's support finds it.
+pub(crate) fn log(answer: &Answer, attempt: i64) {
+    let error = serde_json::from_slice::<ErrorBody>(&answer.body).ok().map(|body| body.error);
+    let what = error.as_ref().map(ErrorObject::what).unwrap_or_default();
+    let Answer { status, replayed, request_id, .. } = answer;
+    match (status, error) {
+        (200, _) => {}
+        (400 | 404, Some(error)) if error.is_ours() => {
+            tracing::error!(
+                status,
+                what,
+                replayed,
+                request_id,
+                attempt,
+                "the provider calls a request of ours malformed"
+            );
+        }
+        _ => tracing::warn!(status, what, replayed, request_id, attempt, "the provider did not accept a request"),
     }
 }
 
@@ -75,77 +105,20 @@ fn refused(body: &[u8], attempt: i64) -> Sent {
     let Ok(ErrorBody { error }) = serde_json::from_slice(body) else {
         return Sent::Unknown("the provider's refusal cannot be read".to_owned());
     };
-    let what = word(error.code.or(error.param).as_ref().unwrap_or(&error.r#type));
-    match (error.r#type.as_str(), what.as_str()) {
+    let what = error.what();
+    match error.r#type.as_str() {
         // Something else was sent under this key before.
-        ("idempotency_error", _) => Sent::Unknown("the key was used for another request".to_owned()),
-        // It may have been this very refund that did it.
-        (_, "charge_already_refunded") if attempt > 1 => Sent::Unknown(what),
-        ("invalid_request_error" | "card_error", _) => Sent::Refused(what),
+        "idempotency_error" => Sent::Unknown("the key was used for another request".to_owned()),
+        // Nothing is stored where the parameters do not pass (<https://docs.stripe.com/api/idempotent_requests>).
+        "invalid_request_error" if error.is_ours() => {
+            Sent::Refused(format!("malformed request, a fault of this service: {what}"))
+        }
+        // What is missing may be what an earlier attempt of this very refund took.
+        "invalid_request_error" | "card_error" if attempt > 1 && error.is_about_what_is_left() => Sent::Unknown(what),
+        "invalid_request_error" | "card_error" => Sent::Refused(what),
         _ => Sent::Unknown(what),
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn request() -> Request {
-        Request {
-            account: "acct_1".into(),
-            live: false,
-            form: String::new(),
-            amount: 100,
-            currency: "eur".into(),
-            payment: "pi_1".into(),
-        }
-    }
-
-    fn refund(status: &str) -> String {
-        format!(r#"{{"id":"re_1","status":"{status}","amount":100,"currency":"eur","payment_intent":"pi_1"}}"#)
-    }
-
-    /// The name of what was concluded.
-    fn conclusion(sent: &Sent) -> &'static str {
-        match sent {
-            Sent::Happened(_) => "happened",
-            Sent::Accepted(_) => "accepted",
-            Sent::Refused(_) => "refused",
-            Sent::NotExecuted(_) => "not executed",
-            Sent::Unknown(_) => "unknown",
-        }
-    }
-
-    #[test]
-    fn each_answer_is_taken_for_no_more_than_it_proves() {
-        let error = |kind| format!(r#"{{"error":{{"type":"{kind}","param":"amount"}}}}"#);
-        let rows = [
-            (200, refund("succeeded"), "happened"),
-            (200, refund("pending"), "accepted"),
-            (200, refund("new_in_2030"), "accepted"),
-            (200, refund("failed"), "refused"),
-            (200, "{}".into(), "unknown"),
-            (200, refund("succeeded").replace("100", "101"), "unknown"),
-            (401, String::new(), "not executed"),
-            (429, String::new(), "not executed"),
-            (409, String::new(), "unknown"),
-            (500, String::new(), "unknown"),
-            (404, "<html>".into(), "unknown"),
-            (400, error("idempotency_error"), "unknown"),
-            (400, error("api_error"), "unknown"),
-            (400, error("invalid_request_error"), "refused"),
-            (402, error("card_error"), "refused"),
-        ];
-        for (status, body, expected) in rows {
-            let sent = classify(status, body.as_bytes(), &request(), 1);
-            assert_eq!(conclusion(&sent), expected, "{status} {body}");
-        }
-    }
-
-    #[test]
-    fn already_refunded_is_a_refusal_only_when_nothing_was_sent_before() {
-        let body = br#"{"error":{"type":"invalid_request_error","code":"charge_already_refunded"}}"#;
-        assert!(matches!(classify(400, body, &request(), 1), Sent::Refused(_)));
-        assert!(matches!(classify(400, body, &request(), 2), Sent::Unknown(_)));
-    }
-}
+mod tests;

@@ -8,6 +8,7 @@ mod object;
 mod request;
 mod units;
 pub mod webhook;
+mod wire;
 
 use std::time::Duration;
 
@@ -17,11 +18,14 @@ use countersign::delivery::{Found, Provider, Sent, Terms, Unsayable};
 use lookup::{Next, Search};
 use refunds::{Mode, Refund};
 use request::Request;
+use wire::Answer;
 
-/// How long one request may take. Well under a worker's own timeout, and that under its lease.
-const TIMEOUT: Duration = Duration::from_secs(10);
-/// How long all pages of a lookup may take.
-const LOOKUP_TIMEOUT: Duration = Duration::from_secs(20);
+/// How long a lookup may take, with all its pages. Sending takes half of that at most. A worker begins neither unless it
+/// has that long left and time to record what it learned; its own timeout is well under the lease.
+pub const LOOKUP: Duration = Duration::from_secs(20);
+
+const URL: &str = "COUNTERSIGN_PROVIDER_URL";
+const KEY: &str = "COUNTERSIGN_PROVIDER_KEY";
 
 /// A Stripe account, or a platform that acts for connected accounts.
 pub struct Stripe {
@@ -34,26 +38,26 @@ impl Stripe {
     /// The account of `COUNTERSIGN_PROVIDER_URL` and `COUNTERSIGN_PROVIDER_KEY`.
     ///
     /// # Errors
-    /// When a setting is absent or the key is no Stripe secret key.
+    /// When a setting is absent or [makes no sense](Self::new).
     pub fn from_config(config: &Config) -> Result<Self, ConfigError> {
-        const KEY: &str = "COUNTERSIGN_PROVIDER_KEY";
-        let url = config.text("COUNTERSIGN_PROVIDER_URL")?;
-        let key = config.text(KEY)?;
-        if mode(&key).is_none() {
-            return Err(ConfigError::new(KEY, "is not a Stripe secret or restricted key"));
+        Self::new(&config.text(URL)?, config.text(KEY)?)
+    }
+
+    /// The account of a key, at this address.
+    ///
+    /// # Errors
+    /// When the key is no Stripe secret key, or a live one would be sent in the clear. The error names the setting.
+    pub fn new(url: &str, key: String) -> Result<Self, ConfigError> {
+        match mode(&key) {
+            None => Err(ConfigError::new(KEY, "is not a Stripe secret or restricted key")),
+            Some(Mode::Live) if !url.starts_with("https://") => {
+                Err(ConfigError::new(URL, "is not safe for a live key"))
+            }
+            Some(Mode::Test | Mode::Live) => {
+                let client = wire::client().map_err(|_| ConfigError::new(URL, "cannot be connected to with TLS"))?;
+                Ok(Self { client, url: url.trim_end_matches('/').to_owned(), key })
+            }
         }
-        // No connection is kept: a request on one that the other side had closed could be sent twice unseen. No proxy is
-        // taken from the environment: where money is asked for is the settings' to say, and a proxy that refused or
-        // answered by itself would be heard as the provider.
-        let client = reqwest::Client::builder()
-            .timeout(TIMEOUT)
-            .no_proxy()
-            .redirect(reqwest::redirect::Policy::none())
-            .pool_max_idle_per_host(0)
-            .retry(reqwest::retry::never())
-            .build()
-            .map_err(|_| ConfigError::new("COUNTERSIGN_PROVIDER_URL", "cannot be connected to with TLS"))?;
-        Ok(Self { client, url: url.trim_end_matches('/').to_owned(), key })
     }
 
     /// Reads the list of the payment's refunds, page by page.
@@ -61,17 +65,17 @@ impl Stripe {
         let mut search = Search::new(intent, request);
         let mut after = None;
         loop {
-            let Some((status, body)) = self.page(request, after.as_deref()).await else {
+            let Some(answer) = self.page(request, after.as_deref()).await else {
                 return Found::Nothing("the provider did not answer a lookup".to_owned());
             };
-            match search.read(status, &body) {
+            match search.read(answer.status, &answer.body) {
                 Next::Page(id) => after = Some(id),
                 Next::Done(found) => return found,
             }
         }
     }
 
-    async fn page(&self, request: &Request, after: Option<&str>) -> Option<(u16, Vec<u8>)> {
+    async fn page(&self, request: &Request, after: Option<&str>) -> Option<Answer> {
         let page = [("payment_intent", request.payment.as_str()), ("limit", lookup::PAGE)];
         let after = after.map(|id| ("starting_after", id));
         let response = self
@@ -83,8 +87,7 @@ impl Stripe {
             .send()
             .await
             .ok()?;
-        let status = response.status().as_u16();
-        Some((status, answer::body(response, lookup::LARGEST).await?))
+        Answer::read(response, lookup::LARGEST).await
     }
 }
 
@@ -126,7 +129,13 @@ impl Provider<Refund> for Stripe {
             .send()
             .await;
         match sent {
-            Ok(response) => answer::read(response, &request, attempt).await,
+            Ok(response) => match Answer::read(response, answer::LARGEST).await {
+                Some(answer) => {
+                    answer::log(&answer, attempt);
+                    answer::classify(&answer, &request, attempt)
+                }
+                None => Sent::Unknown("the provider's answer broke off, or is of no reasonable size".to_owned()),
+            },
             // No byte of the request left this machine.
             Err(error) if error.is_connect() => Sent::NotExecuted("no connection to the provider".to_owned()),
             Err(error) if error.is_timeout() => Sent::Unknown("the provider did not answer in time".to_owned()),
@@ -141,9 +150,30 @@ impl Provider<Refund> for Stripe {
         if mode(&self.key) != Some(request.mode()) {
             return Found::Nothing("the provider key is of another mode than the payment".to_owned());
         }
-        match tokio::time::timeout(LOOKUP_TIMEOUT, self.search(intent, &request)).await {
+        match tokio::time::timeout(LOOKUP, self.search(intent, &request)).await {
             Ok(found) => found,
             Err(_) => Found::Nothing("the lookup at the provider did not end in time".to_owned()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_secret_key_is_taken_and_a_live_one_is_not_sent_in_the_clear() {
+        for (url, key, taken) in [
+            ("http://127.0.0.1:1", "sk_test_1", true),
+            ("https://api.stripe.com", "sk_test_1", true),
+            ("https://api.stripe.com/", "rk_live_1", true),
+            ("http://api.stripe.com", "sk_live_1", false),
+            ("HTTPS.example", "rk_live_1", false),
+            ("https://api.stripe.com", "pk_test_1", false),
+            ("https://api.stripe.com", "sk_prod_1", false),
+            ("https://api.stripe.com", "whsec_1", false),
+        ] {
+            assert_eq!(Stripe::new(url, key.to_owned()).is_ok(), taken, "{url} {key}");
         }
     }
 }
