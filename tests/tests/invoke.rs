@@ -13,8 +13,12 @@ mod contexts;
 mod failures;
 #[path = "invoke/forgeries.rs"]
 mod forgeries;
+#[path = "invoke/freshness.rs"]
+mod freshness;
 #[path = "invoke/interceptor.rs"]
 mod interceptor;
+#[path = "invoke/issuer.rs"]
+mod issuer;
 #[path = "invoke/preparing.rs"]
 mod preparing;
 #[path = "invoke/responses.rs"]

@@ -11,7 +11,7 @@ use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use local::gateway::{GATEWAY_ID, ISSUER};
 use local::issuer::Issuer;
 use local::keys::AUDIENCE;
-use local::lambda::Invoked;
+use local::lambda::{Invoked, Lambda};
 use serde_json::{Value, json};
 use tests::{App, run, shared};
 
@@ -19,7 +19,12 @@ const TOOL: &str = "submit_refund";
 
 /// What the interceptor makes of an event.
 pub(crate) async fn intercepted(app: &App, event: &Value) -> Value {
-    match app.gateway.lambda().invoke("interceptor", event.to_string().into(), None).await {
+    by(app.gateway.lambda(), event).await
+}
+
+/// What one among these functions makes of it.
+pub(crate) async fn by(lambda: &Lambda, event: &Value) -> Value {
+    match lambda.invoke("interceptor", event.to_string().into(), None).await {
         Invoked::Answered(answer) => {
             let answer: Value = serde_json::from_slice(&answer).unwrap();
             assert_eq!(answer["interceptorOutputVersion"], "1.0");
@@ -55,7 +60,7 @@ fn verified(app: &App, assertion: &str, gateway: &str, tool: &str) -> Result<Cal
     caller::verify(&keys, assertion, gateway, tool, Timestamp::now())
 }
 
-fn bearer(token: &str) -> Value {
+pub(crate) fn bearer(token: &str) -> Value {
     json!({ "authorization": format!("Bearer {token}") })
 }
 
@@ -70,7 +75,7 @@ fn issuer_key(app: &App) -> Signer {
 }
 
 /// What a good token says.
-fn claims() -> Value {
+pub(crate) fn claims() -> Value {
     let now = Timestamp::now().seconds();
     json!({
         "iss": ISSUER, "aud": AUDIENCE, "sub": "acme-clerk", "iat": now, "exp": now + 600, "tenant": "acme",
