@@ -15,6 +15,8 @@ mod failures;
 mod forgeries;
 #[path = "invoke/freshness.rs"]
 mod freshness;
+#[path = "invoke/hostile.rs"]
+mod hostile;
 #[path = "invoke/interceptor.rs"]
 mod interceptor;
 #[path = "invoke/issuer.rs"]

@@ -15,7 +15,7 @@ use local::lambda::{Invoked, Lambda};
 use serde_json::{Value, json};
 use tests::{App, run, shared};
 
-const TOOL: &str = "submit_refund";
+pub(crate) const TOOL: &str = "submit_refund";
 
 /// What the interceptor makes of an event.
 pub(crate) async fn intercepted(app: &App, event: &Value) -> Value {
@@ -45,7 +45,7 @@ pub(crate) fn event(headers: Value, body: Value) -> Value {
 }
 
 /// The caller header that a call with these headers gets. It is the only header that is ever set.
-async fn header(app: &App, headers: Value) -> String {
+pub(crate) async fn header(app: &App, headers: Value) -> String {
     let mcp = intercepted(app, &event(headers, message("tools/call"))).await;
     let request = &mcp["transformedGatewayRequest"];
     assert_eq!(request["body"], message("tools/call"), "the message is passed on as it came");
@@ -55,7 +55,7 @@ async fn header(app: &App, headers: Value) -> String {
     headers[HEADER].as_str().unwrap().to_owned()
 }
 
-fn verified(app: &App, assertion: &str, gateway: &str, tool: &str) -> Result<Caller, KeyError> {
+pub(crate) fn verified(app: &App, assertion: &str, gateway: &str, tool: &str) -> Result<Caller, KeyError> {
     let keys = KeySet::parse(&app.gateway.keys().caller_set().unwrap()).unwrap();
     caller::verify(&keys, assertion, gateway, tool, Timestamp::now())
 }
@@ -64,7 +64,7 @@ pub(crate) fn bearer(token: &str) -> Value {
     json!({ "authorization": format!("Bearer {token}") })
 }
 
-fn token(app: &App) -> String {
+pub(crate) fn token(app: &App) -> String {
     app.gateway.token(app.persona("acme-agent")).unwrap()
 }
 
