@@ -1,7 +1,9 @@
 //! The interceptor's event: whatever is in it, the caller header is set, and names nobody whose token was not there.
 #![no_main]
 
+use std::pin::pin;
 use std::sync::LazyLock;
+use std::task::{Context, Poll, Waker};
 
 use countersign::caller::{self, HEADER};
 use countersign::clock::Timestamp;
@@ -12,8 +14,12 @@ use interceptor::Interceptor;
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Value, json};
 
+#[path = "../../../../functions/gateway/interceptor/src/cache.rs"]
+mod cache;
 #[path = "../../../../functions/gateway/interceptor/src/interceptor.rs"]
 mod interceptor;
+#[path = "../../../../functions/gateway/interceptor/src/keys.rs"]
+mod keys;
 #[path = "../../../../functions/gateway/interceptor/src/request.rs"]
 mod request;
 #[path = "../../../../functions/gateway/interceptor/src/response.rs"]
@@ -44,12 +50,14 @@ static INTERCEPTOR: LazyLock<Interceptor> = LazyLock::new(|| {
             std::env::set_var(name, value);
         }
     }
-    Interceptor::from_config(&Config::from_environment()).unwrap()
+    let interceptor = Interceptor::from_config(&Config::from_environment()).unwrap();
+    at_once(interceptor.tokens.warm());
+    interceptor
 });
 
 fuzz_target!(|data: &[u8]| {
     let Ok(event) = serde_json::from_slice::<Value>(&with_token(data, &USER)) else { return };
-    let answer = INTERCEPTOR.take(&event);
+    let answer = at_once(INTERCEPTOR.take(&event));
     assert_eq!(answer["interceptorOutputVersion"], "1.0");
     let mcp = answer["mcp"].as_object().unwrap();
     assert_eq!(mcp.len(), 1, "{answer}");
@@ -60,6 +68,14 @@ fuzz_target!(|data: &[u8]| {
         None => before(request, &mcp["transformedGatewayRequest"]),
     }
 });
+
+/// What a future gives that waits for nothing, as none does here: the issuer's keys are given as text.
+fn at_once<T>(future: impl Future<Output = T>) -> T {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(output) => output,
+        Poll::Pending => panic!("it waits for somebody"),
+    }
+}
 
 /// The message is passed on as it came, with one header: nobody, or the user whose token came with a call.
 fn before(request: &Value, passed: &Value) {
