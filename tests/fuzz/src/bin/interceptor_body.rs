@@ -63,7 +63,7 @@ fuzz_target!(|data: &[u8]| {
     assert_eq!(mcp.len(), 1, "{answer}");
     let request = &event["mcp"]["gatewayRequest"];
     match event["mcp"].get("gatewayResponse") {
-        Some(response) => after(response, &mcp["transformedGatewayResponse"]),
+        Some(response) => after(request, response, &mcp["transformedGatewayResponse"]),
         None if request["body"].is_array() => assert_eq!(mcp["transformedGatewayResponse"]["statusCode"], 400),
         None => before(request, &mcp["transformedGatewayRequest"]),
     }
@@ -96,13 +96,16 @@ fn before(request: &Value, passed: &Value) {
     assert!(value.as_str().unwrap().trim_end().ends_with(USER.as_str()), "{value}");
 }
 
-/// The status stays; a result that was reshaped keeps its text, and has structured content only where it is no error.
-fn after(response: &Value, passed: &Value) {
+/// The status stays, and so does what is no tool's own word; a result that was reshaped keeps its text, and has structured
+/// content only where it is no error.
+fn after(request: &Value, response: &Value, passed: &Value) {
     assert_eq!(passed["statusCode"], *response.get("statusCode").unwrap_or(&json!(200)));
     let (was, is) = (&response["body"], &passed["body"]);
     if was == is {
         return;
     }
+    assert_eq!(request["body"]["method"], "tools/call");
+    assert_ne!(was["result"]["isError"], true);
     let result = &is["result"];
     assert_eq!(result["content"][0]["text"], was["result"]["content"][0]["text"]);
     let answer: Value = serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
