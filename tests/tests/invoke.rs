@@ -13,8 +13,14 @@ mod contexts;
 mod failures;
 #[path = "invoke/forgeries.rs"]
 mod forgeries;
+#[path = "invoke/freshness.rs"]
+mod freshness;
+#[path = "invoke/hostile.rs"]
+mod hostile;
 #[path = "invoke/interceptor.rs"]
 mod interceptor;
+#[path = "invoke/issuer.rs"]
+mod issuer;
 #[path = "invoke/preparing.rs"]
 mod preparing;
 #[path = "invoke/responses.rs"]

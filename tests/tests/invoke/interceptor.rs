@@ -11,15 +11,20 @@ use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use local::gateway::{GATEWAY_ID, ISSUER};
 use local::issuer::Issuer;
 use local::keys::AUDIENCE;
-use local::lambda::Invoked;
+use local::lambda::{Invoked, Lambda};
 use serde_json::{Value, json};
 use tests::{App, run, shared};
 
-const TOOL: &str = "submit_refund";
+pub(crate) const TOOL: &str = "submit_refund";
 
 /// What the interceptor makes of an event.
 pub(crate) async fn intercepted(app: &App, event: &Value) -> Value {
-    match app.gateway.lambda().invoke("interceptor", event.to_string().into(), None).await {
+    by(app.gateway.lambda(), event).await
+}
+
+/// What one among these functions makes of it.
+pub(crate) async fn by(lambda: &Lambda, event: &Value) -> Value {
+    match lambda.invoke("interceptor", event.to_string().into(), None).await {
         Invoked::Answered(answer) => {
             let answer: Value = serde_json::from_slice(&answer).unwrap();
             assert_eq!(answer["interceptorOutputVersion"], "1.0");
@@ -40,7 +45,7 @@ pub(crate) fn event(headers: Value, body: Value) -> Value {
 }
 
 /// The caller header that a call with these headers gets. It is the only header that is ever set.
-async fn header(app: &App, headers: Value) -> String {
+pub(crate) async fn header(app: &App, headers: Value) -> String {
     let mcp = intercepted(app, &event(headers, message("tools/call"))).await;
     let request = &mcp["transformedGatewayRequest"];
     assert_eq!(request["body"], message("tools/call"), "the message is passed on as it came");
@@ -50,16 +55,16 @@ async fn header(app: &App, headers: Value) -> String {
     headers[HEADER].as_str().unwrap().to_owned()
 }
 
-fn verified(app: &App, assertion: &str, gateway: &str, tool: &str) -> Result<Caller, KeyError> {
+pub(crate) fn verified(app: &App, assertion: &str, gateway: &str, tool: &str) -> Result<Caller, KeyError> {
     let keys = KeySet::parse(&app.gateway.keys().caller_set().unwrap()).unwrap();
     caller::verify(&keys, assertion, gateway, tool, Timestamp::now())
 }
 
-fn bearer(token: &str) -> Value {
+pub(crate) fn bearer(token: &str) -> Value {
     json!({ "authorization": format!("Bearer {token}") })
 }
 
-fn token(app: &App) -> String {
+pub(crate) fn token(app: &App) -> String {
     app.gateway.token(app.persona("acme-agent")).unwrap()
 }
 
@@ -70,7 +75,7 @@ fn issuer_key(app: &App) -> Signer {
 }
 
 /// What a good token says.
-fn claims() -> Value {
+pub(crate) fn claims() -> Value {
     let now = Timestamp::now().seconds();
     json!({
         "iss": ISSUER, "aud": AUDIENCE, "sub": "acme-clerk", "iat": now, "exp": now + 600, "tenant": "acme",

@@ -1,7 +1,7 @@
 //! `interceptor`: says who is calling before a tool is called, and puts its answer into MCP's form after.
 //!
 //! Event and answer: <https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/gateway-interceptors-types.html>.
-//! The gateway may call it again for the same message; it keeps nothing.
+//! The gateway may call it again for the same message; it keeps nothing but the issuer's keys.
 
 use countersign::config::{Config, ConfigError};
 use countersign::keys::Signer;
@@ -27,11 +27,11 @@ impl Interceptor {
     }
 
     /// Handles one event of either position: with a response in it, it is the RESPONSE half's.
-    pub(crate) fn take(&self, event: &Value) -> Value {
+    pub(crate) async fn take(&self, event: &Value) -> Value {
         let mcp = event.get("mcp").unwrap_or(&Value::Null);
         let answer = match mcp.get("gatewayResponse") {
             Some(response) => response::translate(mcp.get("gatewayRequest"), response),
-            None => request::admit(self, mcp.get("gatewayRequest")),
+            None => request::admit(self, mcp.get("gatewayRequest")).await,
         };
         json!({ "interceptorOutputVersion": "1.0", "mcp": answer })
     }

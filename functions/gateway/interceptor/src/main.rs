@@ -1,6 +1,8 @@
 //! The Lambda function `interceptor`, in both positions of the gateway.
 
+mod cache;
 mod interceptor;
+mod keys;
 mod request;
 mod response;
 mod token;
@@ -13,6 +15,7 @@ use lambda_runtime::{Error, LambdaEvent, run, service_fn};
 async fn main() -> Result<(), Error> {
     countersign::host::start_log();
     let interceptor = Interceptor::from_config(&Config::from_environment())?;
+    interceptor.tokens.warm().await;
     let interceptor = &interceptor;
-    run(service_fn(async move |event: LambdaEvent<_>| Ok::<_, Error>(interceptor.take(&event.payload)))).await
+    run(service_fn(async move |event: LambdaEvent<_>| Ok::<_, Error>(interceptor.take(&event.payload).await))).await
 }

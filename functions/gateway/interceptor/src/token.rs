@@ -3,10 +3,12 @@
 use countersign::bounded::{Actor, Client, Issuer, Principal, Role, Tenant};
 use countersign::caller::Caller;
 use countersign::config::{Config, ConfigError};
-use jsonwebtoken::jwk::JwkSet;
 use jsonwebtoken::{Algorithm, DecodingKey, Validation};
 use serde::Deserialize;
 use serde_json::{Map, Value};
+
+use crate::cache::NoKey;
+use crate::keys::{self, Keys};
 
 /// Signatures by a key pair. A shared secret could be used to sign by whoever verifies.
 const ALGORITHMS: [Algorithm; 4] = [Algorithm::EdDSA, Algorithm::ES256, Algorithm::RS256, Algorithm::PS256];
@@ -17,8 +19,23 @@ const SKEW: u64 = 5;
 pub(crate) struct Tokens {
     issuer: Issuer,
     audience: String,
-    keys: JwkSet,
+    keys: Keys,
     claims: Claims,
+}
+
+/// Why a token names nobody.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Nobody {
+    /// It proves nothing, or says too little.
+    Refused(&'static str),
+    /// The issuer could not be asked for the key that it is signed with, so nothing is known about it.
+    Unverifiable,
+}
+
+impl From<&'static str> for Nobody {
+    fn from(why: &'static str) -> Self {
+        Self::Refused(why)
+    }
 }
 
 /// Which claims say what: `COUNTERSIGN_CLAIMS`, a JSON object. The tenant claim must be one that no user can set.
@@ -47,11 +64,11 @@ impl Tokens {
     pub(crate) fn from_config(config: &Config) -> Result<Self, ConfigError> {
         let parse_error =
             |name: &'static str| move |error: &dyn std::fmt::Display| ConfigError::new(name, error.to_string());
-        let (issuer, keys, claims) = ("COUNTERSIGN_ISSUER", "COUNTERSIGN_ISSUER_KEYS", "COUNTERSIGN_CLAIMS");
+        let (issuer, claims) = ("COUNTERSIGN_ISSUER", "COUNTERSIGN_CLAIMS");
         Ok(Self {
             issuer: Issuer::parse(&config.text(issuer)?).map_err(|error| parse_error(issuer)(&error))?,
             audience: config.text("COUNTERSIGN_AUDIENCE")?,
-            keys: serde_json::from_str(&config.text(keys)?).map_err(|error| parse_error(keys)(&error))?,
+            keys: Keys::parse(&config.text(keys::SETTING)?)?,
             claims: match config.optional(claims) {
                 Some(json) => serde_json::from_str(&json).map_err(|error| parse_error(claims)(&error))?,
                 None => Claims::default(),
@@ -59,23 +76,31 @@ impl Tokens {
         })
     }
 
-    /// Who the token says is calling, or why nobody is.
-    pub(crate) fn caller(&self, token: &str) -> Result<Caller, &'static str> {
-        self.read(&self.verify(token)?)
+    /// Gets ready for the first token, as far as the issuer lets it.
+    pub(crate) async fn warm(&self) {
+        self.keys.warm().await;
     }
 
-    fn verify(&self, token: &str) -> Result<Map<String, Value>, &'static str> {
+    /// Who the token says is calling, or why nobody is.
+    pub(crate) async fn caller(&self, token: &str) -> Result<Caller, Nobody> {
+        Ok(self.read(&self.verify(token).await?)?)
+    }
+
+    async fn verify(&self, token: &str) -> Result<Map<String, Value>, Nobody> {
         let header = jsonwebtoken::decode_header(token).map_err(|_| "the token is malformed")?;
         if !ALGORITHMS.contains(&header.alg) {
-            return Err("the token's algorithm is not allowed");
+            return Err("the token's algorithm is not allowed".into());
         }
         let kid = header.kid.ok_or("the token names no key")?;
-        let jwk = self.keys.find(&kid).ok_or("the token's key is not known")?;
+        let jwk = self.keys.find(&kid).await.map_err(|no_key| match no_key {
+            NoKey::Unknown => Nobody::Refused("the token's key is not known"),
+            NoKey::Unreachable => Nobody::Unverifiable,
+        })?;
         let named = jwk.common.key_algorithm.and_then(|named| named.to_string().parse::<Algorithm>().ok());
         if named.is_some_and(|named| named != header.alg) {
-            return Err("the token's key is for another algorithm");
+            return Err("the token's key is for another algorithm".into());
         }
-        let key = DecodingKey::from_jwk(jwk).map_err(|_| "the token's key cannot be used")?;
+        let key = DecodingKey::from_jwk(&jwk).map_err(|_| "the token's key cannot be used")?;
         let mut validation = Validation::new(header.alg);
         validation.leeway = SKEW;
         validation.validate_nbf = true;

@@ -27,16 +27,20 @@ fuzz_target!(|data: &[u8]| {
     if let Some(assertion) = &read.assertion {
         let there: Value = serde_json::from_slice(&text).unwrap();
         let headers = &there["custom"]["bedrockAgentCorePropagatedHeaders"];
-        let named = |(name, value): (&String, &Value)| {
-            name.eq_ignore_ascii_case(caller::HEADER) && value.as_str() == Some(assertion)
-        };
-        assert!(headers.as_object().unwrap().iter().any(named), "{headers}");
+        let named = |(name, _): &(&String, &Value)| name.eq_ignore_ascii_case(caller::HEADER);
+        let mut named = headers.as_object().unwrap().iter().filter(named).peekable();
+        assert!(named.peek().is_some() && named.all(|(_, value)| value.as_str() == Some(assertion)), "{headers}");
         if let Ok(caller) = caller::verify(&KEYS, assertion, GATEWAY, TOOL, NOW) {
             assert_eq!(*assertion, *ASSERTION);
             assert_eq!(caller, fuzz::caller());
         }
     }
-    if serde_json::from_slice::<Value>(&text).is_err() {
-        assert_eq!(read, Invocation::default());
+    let Ok(there) = serde_json::from_slice::<Value>(&text) else { return assert_eq!(read, Invocation::default()) };
+    if read != Invocation::default() {
+        let said = |name: &str| there["custom"][name].as_str();
+        assert_eq!(read.tool.as_deref(), said("bedrockAgentCoreToolName"));
+        assert_eq!(read.gateway.as_deref(), said("bedrockAgentCoreGatewayId"));
+        let padded = [&*text, &[b' '; MAXIMUM]].concat();
+        assert_eq!(Invocation::read(&padded), Invocation::default(), "longer than Lambda lets through");
     }
 });

@@ -43,6 +43,8 @@ static SUBJECTS: LazyLock<[Subject; 4]> = LazyLock::new(|| {
 
 /// The host refuses more than this.
 const SIZE: usize = 16 * 1024;
+/// And what is nested deeper.
+const DEPTH: usize = 8;
 /// No refusal is longer.
 const REFUSAL: usize = 1_024;
 
@@ -73,17 +75,32 @@ impl Subject {
                 assert!(allowed, "{} took what its contract forbids: {input:?}", T::NAME);
                 let again = self.arguments.read::<T::Input>(value.unwrap().to_string().as_bytes());
                 assert_eq!(format!("{input:?}"), format!("{:?}", again.unwrap()), "the same value is another input");
+                let padded = [data, &[b' '; SIZE]].concat();
+                assert!(self.arguments.read::<T::Input>(&padded).is_err(), "{} took more than 16 KB", T::NAME);
             }
             Err(refusal) => {
                 assert_eq!(refusal.code(), Code::INVALID_INPUT);
                 let text = serde_json::to_string(&refusal).unwrap();
                 assert!(text.len() <= REFUSAL, "{text}");
                 let refusal: Value = serde_json::from_str(&text).unwrap();
-                assert!(refusal.pointer("/error/field").is_some_and(Value::is_string), "{text}");
+                let field =
+                    refusal.pointer("/error/field").and_then(Value::as_str).expect("each refusal names a field");
+                // Before anything else is looked at: what is deep costs whoever looks.
+                assert!(value.is_none_or(|value| depth(&value) <= DEPTH) || field == "arguments", "{text}");
                 assert!(!allowed || data.len() > SIZE || stricter(data), "{} refused what is allowed: {text}", T::NAME);
             }
         }
     }
+}
+
+/// How deep arrays and objects are nested.
+fn depth(value: &Value) -> usize {
+    let inner = match value {
+        Value::Array(values) => values.iter().map(depth).max(),
+        Value::Object(members) => members.values().map(depth).max(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => return 0,
+    };
+    1 + inner.unwrap_or_default()
 }
 
 /// Whether it is something that no JSON Schema can forbid: a member twice, or a whole number that is not written as one.

@@ -1,7 +1,9 @@
 //! The interceptor's event: whatever is in it, the caller header is set, and names nobody whose token was not there.
 #![no_main]
 
+use std::pin::pin;
 use std::sync::LazyLock;
+use std::task::{Context, Poll, Waker};
 
 use countersign::caller::{self, HEADER};
 use countersign::clock::Timestamp;
@@ -12,8 +14,12 @@ use interceptor::Interceptor;
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Value, json};
 
+#[path = "../../../../functions/gateway/interceptor/src/cache.rs"]
+mod cache;
 #[path = "../../../../functions/gateway/interceptor/src/interceptor.rs"]
 mod interceptor;
+#[path = "../../../../functions/gateway/interceptor/src/keys.rs"]
+mod keys;
 #[path = "../../../../functions/gateway/interceptor/src/request.rs"]
 mod request;
 #[path = "../../../../functions/gateway/interceptor/src/response.rs"]
@@ -44,22 +50,32 @@ static INTERCEPTOR: LazyLock<Interceptor> = LazyLock::new(|| {
             std::env::set_var(name, value);
         }
     }
-    Interceptor::from_config(&Config::from_environment()).unwrap()
+    let interceptor = Interceptor::from_config(&Config::from_environment()).unwrap();
+    at_once(interceptor.tokens.warm());
+    interceptor
 });
 
 fuzz_target!(|data: &[u8]| {
     let Ok(event) = serde_json::from_slice::<Value>(&with_token(data, &USER)) else { return };
-    let answer = INTERCEPTOR.take(&event);
+    let answer = at_once(INTERCEPTOR.take(&event));
     assert_eq!(answer["interceptorOutputVersion"], "1.0");
     let mcp = answer["mcp"].as_object().unwrap();
     assert_eq!(mcp.len(), 1, "{answer}");
     let request = &event["mcp"]["gatewayRequest"];
     match event["mcp"].get("gatewayResponse") {
-        Some(response) => after(response, &mcp["transformedGatewayResponse"]),
+        Some(response) => after(request, response, &mcp["transformedGatewayResponse"]),
         None if request["body"].is_array() => assert_eq!(mcp["transformedGatewayResponse"]["statusCode"], 400),
         None => before(request, &mcp["transformedGatewayRequest"]),
     }
 });
+
+/// What a future gives that waits for nothing, as none does here: the issuer's keys are given as text.
+fn at_once<T>(future: impl Future<Output = T>) -> T {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(output) => output,
+        Poll::Pending => panic!("it waits for somebody"),
+    }
+}
 
 /// The message is passed on as it came, with one header: nobody, or the user whose token came with a call.
 fn before(request: &Value, passed: &Value) {
@@ -80,13 +96,16 @@ fn before(request: &Value, passed: &Value) {
     assert!(value.as_str().unwrap().trim_end().ends_with(USER.as_str()), "{value}");
 }
 
-/// The status stays; a result that was reshaped keeps its text, and has structured content only where it is no error.
-fn after(response: &Value, passed: &Value) {
+/// The status stays, and so does what is no tool's own word; a result that was reshaped keeps its text, and has structured
+/// content only where it is no error.
+fn after(request: &Value, response: &Value, passed: &Value) {
     assert_eq!(passed["statusCode"], *response.get("statusCode").unwrap_or(&json!(200)));
     let (was, is) = (&response["body"], &passed["body"]);
     if was == is {
         return;
     }
+    assert_eq!(request["body"]["method"], "tools/call");
+    assert_ne!(was["result"]["isError"], true);
     let result = &is["result"];
     assert_eq!(result["content"][0]["text"], was["result"]["content"][0]["text"]);
     let answer: Value = serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
