@@ -77,7 +77,7 @@ fn kinds(told: &Told) -> Vec<String> {
 
 #[tokio::test]
 async fn there_are_events_and_no_webhooks_until_an_endpoint_is_registered() {
-    let (provider, base) = start().await;
+    let (_provider, base) = start().await;
     send(create(&base, "2500", "k1")).await;
     let (_, page) = send(get(&base, "/_countersign/events")).await;
     assert_eq!((&page["events"][0]["type"], &page["deliveries"]), (&json!("refund.created"), &json!([])));
