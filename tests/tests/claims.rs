@@ -6,6 +6,7 @@ use countersign::bounded::Currency;
 use serde_json::{Value, json};
 use tests::app::{code, key, prepare, submit};
 use tests::dump::changed;
+use tests::worker::Submitted;
 use tests::{App, run};
 
 /// The hints of a tool as a client is told them.
@@ -61,6 +62,13 @@ async fn call(app: &App, tool: &str, arguments: &Value, expected: &str) -> (Valu
 async fn calls(app: &App, tool: &str) -> Vec<(Value, &'static str)> {
     let order = app.order("acme", Currency::Eur, 5_000).await;
     match tool {
+        "cancel_refund" => {
+            let refund = app.submitted(&order, 1_000).await;
+            let sent = app.submitted(&order, 2_000).await;
+            app.deliver(&sent.operation).await;
+            let of = |refund: &Submitted| json!({ "operation_id": refund.operation });
+            vec![(of(&refund), "ok"), (of(&sent), "too_late_to_cancel")]
+        }
         "get_order_summary" => {
             vec![(json!({ "order_id": order.id }), "ok"), (json!({ "order_id": "ord_NONE" }), "not_found")]
         }
@@ -116,6 +124,7 @@ fn a_tool_that_reads_says_so_and_one_that_moves_money_says_so() {
         let prepares = Hints { read_only: false, ..reads };
         let submits = Hints { read_only: false, destructive: true, idempotent: true, open_world: true };
         let expected = [
+            ("cancel_refund", Hints { open_world: false, ..submits }),
             ("get_order_summary", reads),
             ("get_refund_status", reads),
             ("prepare_refund", prepares),

@@ -2,7 +2,8 @@
 //!
 //! Names, fields and errors are those of <https://docs.stripe.com/api/refunds>; the treatment of repeated requests is
 //! <https://docs.stripe.com/api/idempotent_requests>. It moves no money and is no test of Stripe itself; it is a
-//! provider that can be made to fail at the moments that matter, and asked afterwards what really happened.
+//! provider that can be made to fail at the moments that matter, and asked afterwards what really happened. Refunds and
+//! used keys outlive it in a file; events, deliveries and scripts do not.
 
 mod answer;
 mod behavior;
@@ -12,6 +13,7 @@ mod ledger;
 mod params;
 mod refund;
 mod routes;
+mod webhook;
 
 use std::{
     path::PathBuf,
@@ -21,9 +23,10 @@ use std::{
 use axum::Router;
 
 pub use self::{
-    behavior::Behavior,
+    behavior::{Behavior, LookupBehavior},
     journal::JournalError,
     refund::{Payment, Refund, RefundStatus},
+    webhook::{Delivery, Endpoint, WebhookBehavior},
 };
 use self::{journal::Journal, ledger::Ledger};
 
@@ -69,12 +72,57 @@ impl Provider {
 
     /// Makes the next request to create a refund of this payment meet with `behavior`. Several queue up.
     pub fn script(&self, payment: &str, behavior: Behavior) {
-        self.ledger().script(payment, behavior);
+        self.ledger().creations.queue(payment, behavior);
     }
 
     /// Makes every request to create a refund of this payment that finds no script meet with `behavior`.
     pub fn always(&self, payment: &str, behavior: Behavior) {
-        self.ledger().always(payment, behavior);
+        self.ledger().creations.always(payment, behavior);
+    }
+
+    /// Makes the next lookup of this payment's refunds, with all its pages, meet with `behavior`. Several queue up.
+    pub fn lookup_script(&self, payment: &str, behavior: LookupBehavior) {
+        self.ledger().lookups.queue(payment, behavior);
+    }
+
+    /// Makes every lookup of this payment's refunds that finds no script meet with `behavior`.
+    pub fn lookup_always(&self, payment: &str, behavior: LookupBehavior) {
+        self.ledger().lookups.always(payment, behavior);
+    }
+
+    /// Tells an endpoint of all events from now on; until then there are no webhooks. It takes the place of another.
+    ///
+    /// # Errors
+    ///
+    /// There is no client for HTTP to be had.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a Tokio runtime.
+    pub fn register_webhook(&self, endpoint: Endpoint) -> Result<(), reqwest::Error> {
+        self.ledger().webhooks.register(endpoint)
+    }
+
+    /// Makes the telling of the next event meet with `behavior`. Several queue up, one for each event.
+    pub fn webhook_script(&self, behavior: WebhookBehavior) {
+        self.ledger().webhooks.script(behavior);
+    }
+
+    /// Tells of an event once more, as it was the first time. Nothing happens where there is none of this id.
+    pub fn tell_again(&self, event: &str) {
+        self.ledger().webhooks.tell_again(event);
+    }
+
+    /// Every event so far, oldest first, whether anybody was told or not.
+    #[must_use]
+    pub fn events(&self) -> Vec<serde_json::Value> {
+        self.ledger().webhooks.events().to_vec()
+    }
+
+    /// Every attempt to tell of an event that came to its end, in the order of these ends.
+    #[must_use]
+    pub fn deliveries(&self) -> Vec<Delivery> {
+        self.ledger().webhooks.deliveries()
     }
 
     /// Ends the pending refunds of a payment: the bank has answered.
@@ -83,7 +131,16 @@ impl Provider {
     ///
     /// The journal cannot be written.
     pub fn settle(&self, payment: &str, status: RefundStatus) -> Result<(), JournalError> {
-        self.ledger().settle(payment, status)
+        self.ledger().turn(payment, RefundStatus::Pending, status)
+    }
+
+    /// Fails the refunds of a payment that had succeeded: the bank has sent the money back, days later.
+    ///
+    /// # Errors
+    ///
+    /// The journal cannot be written.
+    pub fn come_back(&self, payment: &str) -> Result<(), JournalError> {
+        self.ledger().turn(payment, RefundStatus::Succeeded, RefundStatus::Failed)
     }
 
     /// Forgets all used keys, as Stripe may from 24 hours on: the same key then makes a new refund.
@@ -111,7 +168,7 @@ impl Provider {
         self.ledger().in_flight()
     }
 
-    /// The HTTP API under `/v1`, and `/_countersign/refunds` for people.
+    /// The HTTP API under `/v1`, and `/_countersign/refunds` and `/_countersign/events` for people.
     pub fn router(&self) -> Router {
         routes::router(self.clone())
     }

@@ -11,6 +11,10 @@ mod double;
 mod gate;
 #[path = "mcp/provider.rs"]
 mod provider;
+#[path = "mcp/provider_lookups.rs"]
+mod provider_lookups;
+#[path = "mcp/provider_webhooks.rs"]
+mod provider_webhooks;
 
 use axum::Router;
 

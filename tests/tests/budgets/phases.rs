@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use countersign::bounded::Currency;
 use countersign::operation::State;
+use local::provider::Behavior;
 use local::tap::{Fault, Rule, Seen};
 use refunds::Order;
 use serde_json::{Value, json};
 use tests::App;
+use tests::accounts::past;
 use tests::app::{code, key, prepare, submit};
 use tests::worker::WORKER;
 
@@ -30,7 +32,9 @@ pub(crate) async fn all(app: &App) -> Vec<Row> {
     meter.submit_refund().await;
     meter.submit_refund_at_once().await;
     meter.get_refund_status().await;
+    meter.cancel_refund().await;
     meter.dispatch_refund().await;
+    meter.reconcile_refunds().await;
     meter.rows
 }
 
@@ -150,6 +154,37 @@ impl Meter<'_> {
         let absent = format!("op_{}", "a".repeat(26));
         self.phase(TOOL, "not found", json!({ "operation_id": absent }), "not_found").await;
         self.phase(TOOL, "refused input", json!({ "operation_id": "op_1" }), "invalid_input").await;
+    }
+
+    async fn cancel_refund(&mut self) {
+        const TOOL: &str = "cancel_refund";
+        let refund = self.app.submitted(&self.order().await, 1_000).await;
+        let arguments = json!({ "operation_id": refund.operation });
+        self.phase(TOOL, "first", arguments.clone(), "ok").await;
+        self.phase(TOOL, "again", arguments, "ok").await;
+        let sent = self.app.submitted(&self.order().await, 1_000).await;
+        self.app.deliver(&sent.operation).await;
+        self.phase(TOOL, "too late", json!({ "operation_id": sent.operation }), "too_late_to_cancel").await;
+        let absent = format!("op_{}", "a".repeat(26));
+        self.phase(TOOL, "not found", json!({ "operation_id": absent }), "not_found").await;
+        self.phase(TOOL, "refused input", json!({ "operation_id": "op_1" }), "invalid_input").await;
+    }
+
+    async fn reconcile_refunds(&mut self) {
+        const FUNCTION: &str = "reconcile_refunds";
+        let ((), seen) = self.seen(FUNCTION, self.app.gateway.sweep()).await;
+        self.rows.push(Row::new(FUNCTION, "sweep with nothing due", &seen));
+        for (phase, behavior) in [("found", Behavior::DropAfter), ("absent", Behavior::DropBefore)] {
+            let order = self.order().await;
+            self.app.gateway.provider().script(order.payment.as_str(), behavior);
+            let refund = self.app.submitted(&order, 1_000).await;
+            assert_eq!(self.app.deliver(&refund.operation).await, State::Unknown);
+            self.app.edit(&refund.operation, |step| step.set("lease_until", past())).await;
+            let event = json!({ "tenant": "acme", "order_id": order.id }).to_string();
+            let (_, mut seen) = self.seen(FUNCTION, self.app.raw(FUNCTION, event, None)).await;
+            seen.retain(|seen| seen.operation != "Query");
+            self.rows.push(Row::new(FUNCTION, phase, &seen));
+        }
     }
 
     async fn dispatch_refund(&mut self) {

@@ -33,7 +33,7 @@ pub(crate) fn with(tool: &str, field: &str, text: &str) -> Vec<u8> {
     let proposal = format!("\"prop_{}\"", "a".repeat(26));
     let members: &[(&str, &str)] = match tool {
         "get_order_summary" => &[("order_id", "\"ord_NOBODY\"")],
-        "get_refund_status" => &[("operation_id", "\"op_aaaaaaaaaaaaaaaaaaaaaaaaaa\"")],
+        "cancel_refund" | "get_refund_status" => &[("operation_id", "\"op_aaaaaaaaaaaaaaaaaaaaaaaaaa\"")],
         "prepare_refund" => &[
             ("order_id", "\"ord_NOBODY\""),
             ("amount_minor", "1200"),
@@ -70,7 +70,7 @@ pub(crate) fn whole(name: &str, payload: impl Into<Vec<u8>>, expected: Expected)
 
 /// The tools whose processes are watched.
 pub(crate) fn tools() -> Vec<String> {
-    ["get_order_summary", "get_refund_status", "prepare_refund", "submit_refund"].map(str::to_owned).into()
+    ["cancel_refund", "get_order_summary", "get_refund_status", "prepare_refund", "submit_refund"].map(str::to_owned).into()
 }
 
 /// Waits for the test's turn, with a process of every tool started.

@@ -23,8 +23,35 @@ const TENANTS: &str = "tests/tests/invoke/tenants.rs";
 const FAILURES: &str = "tests/tests/invoke/failures.rs";
 const SUBMIT: &str = "tests/tests/races/submit.rs";
 
+const CANCEL: &str = "tests/tests/reconcile/cancel.rs";
+
 /// Tool, phrase, proof. A sentence with several claims has a row for each.
-const PROOFS: [(&str, &str, Proof); 24] = [
+const PROOFS: [(&str, &str, Proof); 29] = [
+    (
+        "cancel_refund",
+        "for the person who requested it or an operator",
+        Tests(&[(CANCEL, "it_is_the_requester_s_and_the_operator_s_of_the_tenant_alone")]),
+    ),
+    (
+        "cancel_refund",
+        "Works only while it is queued and nothing was sent to the payment provider",
+        Tests(&[(CANCEL, "against_a_worker_either_wins_and_never_both")]),
+    ),
+    (
+        "cancel_refund",
+        "the amount is refundable again then",
+        Tests(&[(CANCEL, "in_time_it_releases_the_amount_and_is_never_sent_and_once_is_as_good_as_twice")]),
+    ),
+    (
+        "cancel_refund",
+        "Otherwise fails with too_late_to_cancel and changes nothing",
+        Tests(&[(CANCEL, "once_it_was_begun_to_be_sent_it_is_too_late_whatever_came_of_it")]),
+    ),
+    (
+        "cancel_refund",
+        "A cancelled refund stays cancelled; calling again is harmless",
+        Tests(&[(CANCEL, "in_time_it_releases_the_amount_and_is_never_sent_and_once_is_as_good_as_twice")]),
+    ),
     (
         "get_order_summary",
         "Show one order of the caller's tenant",

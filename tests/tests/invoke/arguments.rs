@@ -156,6 +156,7 @@ fn every_tool_refuses_what_is_no_object_of_its_own_arguments() {
             ("get_order_summary", json!({ "order_id": ID }), "order_id"),
             ("submit_refund", json!({ "proposal_id": proposal_of_nobody(), "idempotency_key": key() }), "proposal_id"),
             ("get_refund_status", json!({ "operation_id": format!("op_{}", "a".repeat(26)) }), "operation_id"),
+            ("cancel_refund", json!({ "operation_id": format!("op_{}", "a".repeat(26)) }), "operation_id"),
         ];
         for (tool, good, first) in tools {
             let agent = app.direct("acme-agent");

@@ -89,7 +89,7 @@ fn every_client_context_is_answered_and_the_next_call_on_the_same_process_works(
     run(async {
         let app = App::start().await;
         let by = app.caller("acme-agent");
-        let tools = ["get_order_summary", "prepare_refund", "submit_refund", "get_refund_status"];
+        let tools = ["cancel_refund", "get_order_summary", "prepare_refund", "submit_refund", "get_refund_status"];
         for tool in tools {
             let parts = Parts { app: &app, tool, by: by.clone() };
             parts.next_call_works().await;

@@ -21,7 +21,7 @@ struct Row {
 const AGAIN: &str = "call again";
 
 #[rustfmt::skip]
-const ROWS: [Row; 18] = [
+const ROWS: [Row; 19] = [
     Row { code: "invalid_input", retry: "never", next: AGAIN, provoke: |app| situations::outside_the_contract(app).boxed() },
     Row { code: "unauthenticated", retry: "never", next: "the platform team", provoke: |app| situations::nobody_calls(app).boxed() },
     Row { code: "forbidden", retry: "never", next: "a person who holds the needed role", provoke: |app| situations::no_role(app).boxed() },
@@ -37,13 +37,15 @@ const ROWS: [Row; 18] = [
     Row { code: "proposal_stale", retry: "never", next: "get_order_summary", provoke: |app| situations::terms_moved(app).boxed() },
     Row { code: "proposal_already_submitted", retry: "never", next: "get_refund_status", provoke: |app| situations::other_key(app).boxed() },
     Row { code: "idempotency_key_reused", retry: "never", next: "get_refund_status", provoke: |app| situations::key_of_another(app).boxed() },
+    Row { code: "too_late_to_cancel", retry: "never", next: "nothing is left to do", provoke: |app| situations::already_sent(app).boxed() },
     Row { code: "deadline_too_close", retry: "same_key", next: AGAIN, provoke: |app| situations::no_time(app).boxed() },
     Row { code: "temporarily_unavailable", retry: "same_key", next: AGAIN, provoke: |app| situations::no_database(app).boxed() },
     Row { code: "internal", retry: "same_key", next: "the platform team", provoke: |app| situations::damaged_records(app).boxed() },
 ];
 
 /// Codes that none of these tools gives.
-const ELSEWHERE: [(&str, &str); 6] = [
+const ELSEWHERE: [(&str, &str); 7] = [
+    ("not_waiting", "an answer to a person who resolves: reconcile/resolve.rs"),
     ("limit_exceeded", "an answer to a person who approves: consents.rs"),
     ("already_decided", "an answer to a person who approves: consents.rs"),
     ("response_too_large", "no answer of these tools can be: contracts/answers.rs; the kernel's host.rs"),

@@ -40,7 +40,7 @@ impl Case<'_> {
     }
 
     /// A call of each tool that would be answered: nothing but the situation can be why it is refused.
-    async fn good_calls(&self) -> [(&'static str, Value); 4] {
+    async fn good_calls(&self) -> [(&'static str, Value); 5] {
         let first = self.approved(5_000).await;
         let operation = self.succeeded(&first, &key()).await;
         [
@@ -48,7 +48,15 @@ impl Case<'_> {
             ("prepare_refund", prepare(&self.order, 7_000)),
             ("submit_refund", submit(&self.approved(6_000).await, &key())),
             ("get_refund_status", json!({ "operation_id": operation })),
+            ("cancel_refund", json!({ "operation_id": self.cancelled(4_000).await })),
         ]
+    }
+
+    /// A refund that stands as cancelled: the worker here is faster than any call that would cancel it.
+    async fn cancelled(&self, amount: i64) -> String {
+        let operation = self.succeeded(&self.approved(amount).await, &key()).await;
+        self.app.edit(&operation, |step| step.set("state", "cancelled")).await;
+        operation
     }
 
     async fn answered(&self, calls: &[(&'static str, Value)]) {
@@ -69,6 +77,7 @@ pub(crate) async fn outside_the_contract(app: &App) -> Vec<Refusal> {
         ("prepare_refund", preparation, "amount_minor"),
         ("submit_refund", submission, "idempotency_key"),
         ("get_refund_status", json!({}), "operation_id"),
+        ("cancel_refund", json!({}), "operation_id"),
     ];
     let mut refusals = Vec::new();
     for (tool, arguments, field) in rows {
@@ -198,6 +207,14 @@ pub(crate) async fn other_key(app: &App) -> Vec<Refusal> {
     let operation = case.succeeded(&proposal, &key()).await;
     let refusals = case.submission(&proposal).await;
     refusals.into_iter().map(|refusal| Refusal { operation: Some(operation.clone()), ..refusal }).collect()
+}
+
+pub(crate) async fn already_sent(app: &App) -> Vec<Refusal> {
+    let case = Case::new(app).await;
+    let operation = case.succeeded(&case.approved(1_000).await, &key()).await;
+    app.until_as(&case.by, &operation, "succeeded").await;
+    let refusal = case.refusal("cancel_refund", json!({ "operation_id": operation }), &[]).await;
+    vec![Refusal { operation: Some(operation), ..refusal }]
 }
 
 pub(crate) async fn key_of_another(app: &App) -> Vec<Refusal> {

@@ -20,17 +20,18 @@ async fn answered(app: &App, by: &Caller, tool: &str, arguments: &Value) -> Stri
 }
 
 /// A call of each tool about these records.
-fn calls(order: &str, proposal: &str, operation: &str) -> [(&'static str, Value); 4] {
+fn calls(order: &str, proposal: &str, operation: &str) -> [(&'static str, Value); 5] {
     let preparation = json!({ "order_id": order, "amount_minor": 100, "currency": "EUR", "reason_code": "late" });
     [
         ("get_order_summary", json!({ "order_id": order })),
         ("prepare_refund", preparation),
         ("submit_refund", submit(proposal, &key())),
         ("get_refund_status", json!({ "operation_id": operation })),
+        ("cancel_refund", json!({ "operation_id": operation })),
     ]
 }
 
-fn absent() -> [(&'static str, Value); 4] {
+fn absent() -> [(&'static str, Value); 5] {
     calls("ord_NOWHERE", &format!("prop_{}", "a".repeat(26)), &format!("op_{}", "a".repeat(26)))
 }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::refund::{Payment, Refund};
+use super::refund::{Payment, Refund, RefundStatus};
 
 /// A status and a body, as sent and as stored under a key.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -74,6 +74,11 @@ impl Answer {
         Self::error(500, "api_error", "An unknown error occurred.")
     }
 
+    /// A failure before anything was begun.
+    pub(super) fn unavailable() -> Self {
+        Self::error(503, "api_error", "The service is not available.")
+    }
+
     /// No or no valid API key.
     pub(super) fn unauthorized() -> Self {
         Self::error(401, "invalid_request_error", "Invalid API Key provided: give `Authorization: Bearer sk_test_…`.")
@@ -105,9 +110,9 @@ impl Answer {
     }
 }
 
-/// The refund object.
+/// The refund object. It names neither account nor mode, as Stripe's does not.
 pub(super) fn refund(refund: &Refund) -> Value {
-    json!({
+    let mut object = json!({
         "id": refund.id,
         "object": "refund",
         "amount": refund.amount,
@@ -122,7 +127,11 @@ pub(super) fn refund(refund: &Refund) -> Value {
         "source_transfer_reversal": null,
         "status": refund.status,
         "transfer_reversal": null,
-    })
+    });
+    if let (RefundStatus::Failed, Some(object)) = (refund.status, object.as_object_mut()) {
+        object.insert("failure_reason".to_owned(), Value::from("expired_or_canceled_card"));
+    }
+    object
 }
 
 /// One page of a list (<https://docs.stripe.com/api/pagination>).

@@ -1,15 +1,18 @@
 //! What the provider knows and how it decides: payments, refunds, used keys and what was ordered to go wrong.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+mod lookup;
+
+use std::collections::{BTreeMap, HashMap};
 
 use super::{
     Seen,
     answer::{self, Answer},
-    behavior::Behavior,
+    behavior::{Behavior, LookupBehavior, Scripts},
     idempotency::{Keys, Lookup, Scope, Stored},
     journal::{Journal, JournalError, Line},
-    params::{Create, List},
-    refund::{Payment, Refund, RefundStatus, new_id, now},
+    params::Create,
+    refund::{Payment, Refund, RefundStatus, Turn, new_id, now},
+    webhook::{Cause, Webhooks},
 };
 
 /// What to do with a connection.
@@ -32,8 +35,11 @@ pub(super) struct Ledger {
     /// Oldest first.
     refunds: Vec<Refund>,
     keys: Keys,
-    scripts: HashMap<String, VecDeque<Behavior>>,
-    always: HashMap<String, Behavior>,
+    pub(super) creations: Scripts<Behavior>,
+    pub(super) lookups: Scripts<LookupBehavior>,
+    /// How the lookup is treated whose pages are being read, by payment.
+    looking_up: HashMap<String, LookupBehavior>,
+    pub(super) webhooks: Webhooks,
     requests: Vec<Seen>,
     journal: Option<Journal>,
 }
@@ -50,14 +56,6 @@ impl Ledger {
 
     pub(super) fn register(&mut self, payment: Payment) {
         self.payments.insert(payment.id.clone(), payment);
-    }
-
-    pub(super) fn script(&mut self, payment: &str, behavior: Behavior) {
-        self.scripts.entry(payment.to_owned()).or_default().push_back(behavior);
-    }
-
-    pub(super) fn always(&mut self, payment: &str, behavior: Behavior) {
-        self.always.insert(payment.to_owned(), behavior);
     }
 
     pub(super) fn forget_keys(&mut self) {
@@ -84,10 +82,11 @@ impl Ledger {
         self.keys.abandon(scope);
     }
 
-    pub(super) fn settle(&mut self, payment: &str, status: RefundStatus) -> Result<(), JournalError> {
-        let pending = |refund: &&Refund| refund.payment == payment && refund.status == RefundStatus::Pending;
-        for refund in self.refunds.iter().filter(pending).cloned().collect::<Vec<_>>() {
-            self.record(Line { refund: Some(Refund { status, ..refund }), stored: None })?;
+    /// Gives all refunds of a payment that stand so another status.
+    pub(super) fn turn(&mut self, payment: &str, from: RefundStatus, to: RefundStatus) -> Result<(), JournalError> {
+        let concerned = |refund: &&Refund| refund.payment == payment && refund.status == from;
+        for refund in self.refunds.iter().filter(concerned).cloned().collect::<Vec<_>>() {
+            self.change(Refund { status: to, turn: None, ..refund })?;
         }
         Ok(())
     }
@@ -97,9 +96,9 @@ impl Ledger {
         let Some(payment) = self.payment(&request.payment, account).cloned() else {
             return Step::Answer(Answer::missing(request.payment_param, &request.payment, request.payment_param));
         };
-        let behavior = self.next_behavior(&payment.id);
+        let behavior = self.creations.next(&payment.id);
         if let Some(step) = unexecuted(behavior) {
-            self.consume(&payment.id);
+            self.creations.consume(&payment.id);
             return step;
         }
         let scope = key.map(|key| Scope { account: account.to_owned(), key: key.to_owned() });
@@ -110,7 +109,7 @@ impl Ledger {
                 Lookup::Refused(answer) => return Step::Answer(answer),
             }
         }
-        self.consume(&payment.id);
+        self.creations.consume(&payment.id);
         if behavior == Behavior::HangBefore {
             if let Some(scope) = scope.clone() {
                 self.keys.begin(scope, request.canonical.clone());
@@ -120,7 +119,8 @@ impl Ledger {
         let (refund, answer) = self.execute(&payment, request, behavior);
         let stored = scope.map(|scope| Stored { scope, params: request.canonical.clone(), answer: answer.clone() });
         let applied = refund.is_some();
-        if let Err(error) = self.record(Line { refund, stored }) {
+        let cause = Cause::Request(key.map(ToOwned::to_owned));
+        if let Err(error) = self.record(Line { refund, stored }, cause) {
             tracing::error!(error = &error as &dyn std::error::Error, "refund not made");
             return Step::Answer(Answer::server_error());
         }
@@ -150,84 +150,41 @@ impl Ledger {
         if behavior == Behavior::ErrorBefore {
             return (None, Answer::server_error());
         }
-        let pending_lookups = if let Behavior::Pending { lookups } = behavior { Some(lookups) } else { None };
+        let (status, turn) = outcome(behavior);
         let refund = Refund {
-            id: new_id(),
+            id: new_id("re"),
             payment: payment.id.clone(),
             charge: payment.charge(),
             account: payment.account.clone(),
             amount,
             currency: payment.currency.clone(),
-            status: if pending_lookups.is_some() { RefundStatus::Pending } else { RefundStatus::Succeeded },
+            status,
             reason: request.reason.clone(),
             metadata: request.metadata.clone(),
             created: now(),
-            pending_lookups,
+            turn,
         };
         let answer =
             if behavior == Behavior::ErrorAfter { Answer::server_error() } else { Answer::ok(answer::refund(&refund)) };
         (Some(refund), answer)
     }
 
-    /// One refund. Looking it up may be what settles it.
-    pub(super) fn retrieve(&mut self, id: &str, account: &str) -> Answer {
-        self.looked_up(|refund| refund.id == id);
-        let visible = |refund: &&Refund| refund.id == id && sees(account, &refund.account);
-        self.refunds
-            .iter()
-            .find(visible)
-            .map_or_else(|| Answer::not_found("refund", id), |refund| Answer::ok(answer::refund(refund)))
+    /// Changes a refund that nobody asked to be changed.
+    fn change(&mut self, refund: Refund) -> Result<(), JournalError> {
+        self.record(Line { refund: Some(refund), stored: None }, Cause::Time)
     }
 
-    /// A page of refunds, newest first. Looking them up may be what settles them.
-    pub(super) fn list(&mut self, list: &List, account: &str) -> Answer {
-        if let Some(payment) = &list.payment {
-            if self.payment(payment, account).is_none() {
-                return Answer::missing("payment_intent", payment, "payment_intent");
-            }
-            self.looked_up(|refund| refund.payment == *payment);
-        }
-        let visible = |refund: &&Refund| {
-            sees(account, &refund.account) && list.payment.as_ref().is_none_or(|payment| refund.payment == *payment)
-        };
-        let newest_first: Vec<_> = self.refunds.iter().rev().filter(visible).collect();
-        let start = match &list.starting_after {
-            None => 0,
-            Some(id) => match newest_first.iter().position(|refund| refund.id == *id) {
-                Some(position) => position + 1,
-                None => return Answer::missing("refund", id, "starting_after"),
-            },
-        };
-        let page: Vec<_> =
-            newest_first.iter().skip(start).take(list.limit).map(|refund| answer::refund(refund)).collect();
-        let has_more = newest_first.len() > start.saturating_add(page.len());
-        Answer::ok(answer::list(page, has_more))
-    }
-
-    /// Counts a lookup of the pending refunds that match, and settles those whose time has come.
-    fn looked_up(&mut self, matches: impl Fn(&Refund) -> bool) {
-        let mut settled = Vec::new();
-        for refund in self.refunds.iter_mut().filter(|refund| refund.status == RefundStatus::Pending && matches(refund))
-        {
-            match refund.pending_lookups {
-                Some(0) => settled.push(Refund { status: RefundStatus::Succeeded, ..refund.clone() }),
-                Some(left) if left < u32::MAX => refund.pending_lookups = Some(left - 1),
-                Some(_) | None => {}
-            }
-        }
-        for refund in settled {
-            if let Err(error) = self.record(Line { refund: Some(refund), stored: None }) {
-                tracing::error!(error = &error as &dyn std::error::Error, "refund not settled");
-            }
-        }
-    }
-
-    /// Writes a change down, then makes it.
-    fn record(&mut self, line: Line) -> Result<(), JournalError> {
+    /// Writes a change down, makes it, and tells of it.
+    fn record(&mut self, line: Line, cause: Cause) -> Result<(), JournalError> {
         if let Some(journal) = &mut self.journal {
             journal.append(&line)?;
         }
+        let after = line.refund.clone();
+        let before = after.as_ref().and_then(|after| self.refunds.iter().find(|known| known.id == after.id)).cloned();
         self.apply(line);
+        if let Some(after) = after {
+            self.webhooks.tell(before.as_ref(), &after, cause);
+        }
         Ok(())
     }
 
@@ -253,16 +210,27 @@ impl Ledger {
     fn of<'a>(&'a self, payment: &'a str) -> impl Iterator<Item = &'a Refund> {
         self.refunds.iter().filter(move |refund| refund.payment == payment)
     }
+}
 
-    fn next_behavior(&self, payment: &str) -> Behavior {
-        let scripted = self.scripts.get(payment).and_then(|script| script.front());
-        scripted.or_else(|| self.always.get(payment)).copied().unwrap_or_default()
-    }
-
-    fn consume(&mut self, payment: &str) {
-        if let Some(script) = self.scripts.get_mut(payment) {
-            script.pop_front();
-        }
+/// How a refund begins, and what it becomes by itself.
+fn outcome(behavior: Behavior) -> (RefundStatus, Option<Turn>) {
+    use RefundStatus::{Failed, Pending, Succeeded};
+    match behavior {
+        Behavior::Pending { lookups } => (Pending, Some(Turn { lookups, to: Succeeded })),
+        Behavior::PendingThenFailed { lookups } => (Pending, Some(Turn { lookups, to: Failed })),
+        Behavior::ComeBack { lookups } => (Succeeded, Some(Turn { lookups, to: Failed })),
+        Behavior::Succeed
+        | Behavior::Decline
+        | Behavior::HangBefore
+        | Behavior::HangAfter
+        | Behavior::ErrorBefore
+        | Behavior::ErrorAfter
+        | Behavior::Unavailable
+        | Behavior::InFlight
+        | Behavior::Unauthorized
+        | Behavior::TooManyRequests
+        | Behavior::DropBefore
+        | Behavior::DropAfter => (Succeeded, None),
     }
 }
 
@@ -271,10 +239,14 @@ fn unexecuted(behavior: Behavior) -> Option<Step> {
     match behavior {
         Behavior::Unauthorized => Some(Step::Answer(Answer::unauthorized())),
         Behavior::TooManyRequests => Some(Step::Answer(Answer::too_many_requests())),
+        Behavior::Unavailable => Some(Step::Answer(Answer::unavailable())),
+        Behavior::InFlight => Some(Step::Answer(Answer::key_in_use())),
         Behavior::DropBefore => Some(Step::Drop),
         Behavior::Succeed
         | Behavior::Decline
         | Behavior::Pending { .. }
+        | Behavior::PendingThenFailed { .. }
+        | Behavior::ComeBack { .. }
         | Behavior::HangBefore
         | Behavior::HangAfter
         | Behavior::ErrorBefore

@@ -68,9 +68,17 @@ pub struct Refund {
     pub metadata: BTreeMap<String, String>,
     /// Seconds since 1970.
     pub created: u64,
-    /// The lookups that still see it pending.
+    /// What it becomes by being looked up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) pending_lookups: Option<u32>,
+    pub(super) turn: Option<Turn>,
+}
+
+/// What a refund becomes once it was looked up so often.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Turn {
+    /// The lookups that still see it as it is; `u32::MAX` are all.
+    pub(super) lookups: u32,
+    pub(super) to: RefundStatus,
 }
 
 impl Refund {
@@ -83,14 +91,14 @@ impl Refund {
     }
 }
 
-/// A refund id that is used once: random, or without randomness counted.
-pub(super) fn new_id() -> String {
+/// An id that is used once: random, or without randomness counted.
+pub(super) fn new_id(prefix: &str) -> String {
     static COUNTED: AtomicU64 = AtomicU64::new(0);
     let mut random = [0_u8; 15];
     if getrandom::fill(&mut random).is_ok() {
-        return format!("re_{}", BASE32_NOPAD.encode(&random));
+        return format!("{prefix}_{}", BASE32_NOPAD.encode(&random));
     }
-    format!("re_{}_{}", now(), COUNTED.fetch_add(1, Ordering::Relaxed))
+    format!("{prefix}_{}_{}", now(), COUNTED.fetch_add(1, Ordering::Relaxed))
 }
 
 /// Seconds since 1970, as Stripe writes moments.

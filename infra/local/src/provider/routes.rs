@@ -28,7 +28,8 @@ pub(super) fn router(provider: Provider) -> Router {
         .route("/v1/refunds", get(list).post(create))
         .route("/v1/refunds/{id}", get(retrieve))
         .layer(middleware::from_fn_with_state(provider.clone(), enter));
-    api.route("/_countersign/refunds", get(overview)).with_state(provider)
+    let api = api.route("/_countersign/refunds", get(overview)).route("/_countersign/events", get(events));
+    api.with_state(provider)
 }
 
 /// Notes the request, and lets only a test key in.
@@ -64,6 +65,10 @@ async fn create(
         Err(refusal) => return refusal.into_response(),
     };
     let step = provider.ledger().create(&request, account(&headers), text(&headers, "idempotency-key"));
+    take(step, provider).await
+}
+
+async fn take(step: Step, provider: Provider) -> Response {
     match step {
         Step::Answer(answer) => answer.into_response(),
         Step::Replay(answer) => ([("idempotent-replayed", "true")], answer).into_response(),
@@ -79,14 +84,20 @@ async fn retrieve(State(provider): State<Provider>, headers: HeaderMap, Path(id)
     provider.ledger().retrieve(&id, account(&headers))
 }
 
-async fn list(State(provider): State<Provider>, headers: HeaderMap, Query(pairs): Query<Pairs>) -> Answer {
-    match List::parse(pairs) {
+async fn list(State(provider): State<Provider>, headers: HeaderMap, Query(pairs): Query<Pairs>) -> Response {
+    let step = match List::parse(pairs) {
         Ok(list) => provider.ledger().list(&list, account(&headers)),
-        Err(refusal) => refusal,
-    }
+        Err(refusal) => Step::Answer(refusal),
+    };
+    take(step, provider).await
 }
 
-/// Everything, for people.
+/// Every event and what became of telling it, for people.
+async fn events(State(provider): State<Provider>) -> Json<Value> {
+    Json(json!({ "events": provider.events(), "deliveries": provider.deliveries() }))
+}
+
+/// Every refund, for people.
 async fn overview(State(provider): State<Provider>) -> Json<Value> {
     Json(json!({ "refunds": provider.ledger().refunds() }))
 }

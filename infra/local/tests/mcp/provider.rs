@@ -7,10 +7,10 @@ use local::provider::{Behavior, Payment, Provider, RefundStatus};
 use reqwest::{Client, RequestBuilder, Response};
 use serde_json::{Value, json};
 
-const PAYMENT: &str = "pi_order1";
+pub(crate) const PAYMENT: &str = "pi_order1";
 
 /// A provider with one payment of 100.00, and its base URL.
-async fn start() -> (Provider, String) {
+pub(crate) async fn start() -> (Provider, String) {
     serve(Provider::memory()).await
 }
 
@@ -25,12 +25,12 @@ async fn serve(provider: Provider) -> (Provider, String) {
     (provider, base)
 }
 
-fn get(base: &str, path: &str) -> RequestBuilder {
+pub(crate) fn get(base: &str, path: &str) -> RequestBuilder {
     Client::new().get(format!("{base}{path}")).bearer_auth("sk_test_1")
 }
 
 /// A request to refund so much of the payment, under a key.
-fn create(base: &str, amount: &str, key: &str) -> RequestBuilder {
+pub(crate) fn create(base: &str, amount: &str, key: &str) -> RequestBuilder {
     let form = [("payment_intent", PAYMENT), ("amount", amount), ("metadata[operation_id]", "op_1")];
     Client::new().post(format!("{base}/v1/refunds")).bearer_auth("sk_test_1").header("idempotency-key", key).form(&form)
 }
@@ -39,7 +39,7 @@ async fn body(response: Response) -> Value {
     response.json().await.unwrap()
 }
 
-async fn send(request: RequestBuilder) -> (StatusCode, Value) {
+pub(crate) async fn send(request: RequestBuilder) -> (StatusCode, Value) {
     let response = request.send().await.unwrap();
     (response.status(), body(response).await)
 }
@@ -113,11 +113,14 @@ async fn a_decline_is_definite_and_stored() {
 }
 
 #[tokio::test]
-async fn nothing_is_stored_for_401_429_or_failed_validation() {
+async fn nothing_is_stored_for_401_409_429_503_or_failed_validation() {
     let (provider, base) = start().await;
-    for (behavior, status) in
-        [(Behavior::Unauthorized, StatusCode::UNAUTHORIZED), (Behavior::TooManyRequests, StatusCode::TOO_MANY_REQUESTS)]
-    {
+    for (behavior, status) in [
+        (Behavior::Unauthorized, StatusCode::UNAUTHORIZED),
+        (Behavior::TooManyRequests, StatusCode::TOO_MANY_REQUESTS),
+        (Behavior::InFlight, StatusCode::CONFLICT),
+        (Behavior::Unavailable, StatusCode::SERVICE_UNAVAILABLE),
+    ] {
         provider.script(PAYMENT, behavior);
         assert_eq!(send(create(&base, "2500", "k1")).await.0, status);
     }
