@@ -50,31 +50,36 @@ pub struct App {
 impl App {
     /// Starts a gateway in memory, on free ports. What is due is swept up only when a test says so.
     pub async fn start() -> Self {
-        Self::with(binaries::build(|_| ()).await.unwrap(), false).await
+        Self::with(binaries::build(|_| ()).await.unwrap(), false, true).await
     }
 
     /// Starts one without a stream: nothing is sent unless a test calls the worker.
     pub async fn quiet() -> Self {
-        Self::with(without_stream().await, false).await
+        Self::with(without_stream().await, false, false).await
+    }
+
+    /// Starts one without a stream to whose webhook the provider tells what happens.
+    pub async fn told() -> Self {
+        Self::with(without_stream().await, true, true).await
     }
 
     /// Starts one without a stream whose functions reach the database and the provider through taps: nothing passes
     /// them but what a test brings about.
     pub async fn quiet_and_tapped() -> Self {
-        Self::with(without_stream().await, true).await
+        Self::with(without_stream().await, true, false).await
     }
 
     /// Starts one whose functions reach the database and the provider through taps.
     pub async fn tapped() -> Self {
-        Self::with(binaries::build(|_| ()).await.unwrap(), true).await
+        Self::with(binaries::build(|_| ()).await.unwrap(), true, false).await
     }
 
-    async fn with(functions: Vec<Function>, tapped: bool) -> Self {
+    async fn with(functions: Vec<Function>, tapped: bool, webhooks: bool) -> Self {
         let logs = Arc::new(Mutex::new(Vec::new()));
         let sink = Arc::clone(&logs);
         let log = Arc::new(move |function: &str, line: &str| sink.lock().unwrap().push(format!("{function}: {line}")));
         let sweep = Some(std::time::Duration::from_secs(24 * 60 * 60));
-        let options = Options { functions, folder: None, port: 0, log, sweep, tapped };
+        let options = Options { functions, folder: None, port: 0, log, sweep, webhooks, tapped };
         Self { gateway: Gateway::start(options).await.unwrap(), logs }
     }
 

@@ -59,23 +59,19 @@ impl App {
 
     /// Makes a call that is to be refused, and gives the refusal. See [`App::untouched`].
     pub async fn refused(&self, by: &Caller, tool: &str, arguments: Value, about: &[&str]) -> Value {
-        let answers = async { [self.direct_as(by.clone()).call(tool, arguments).await] };
-        let [refusal] = self.untouched(about, answers).await;
+        let answers = async { vec![self.direct_as(by.clone()).call(tool, arguments).await] };
+        let refusal = self.untouched(about, answers).await.remove(0);
         refusal
     }
 
     /// Gives the refusals that some calls come to. They must not have touched a record about one of these names
     /// (orders, proposals, operations), nor have sent the provider anything for one of them.
-    pub async fn untouched<const N: usize>(
-        &self,
-        about: &[&str],
-        calls: impl Future<Output = [Value; N]>,
-    ) -> [Value; N] {
+    pub async fn untouched(&self, about: &[&str], calls: impl Future<Output = Vec<Value>>) -> Vec<Value> {
         let before = (self.records_about(about).await, self.sent(about));
         let answers = calls.await;
         assert!(answers.iter().all(|answer| code(answer) != "ok"), "{answers:?}");
         assert_eq!((self.records_about(about).await, self.sent(about)), before, "{answers:?}");
-        answers.map(|answer| answer["error"].clone())
+        answers.iter().map(|answer| answer["error"].clone()).collect()
     }
 
     /// How many requests the provider has seen for one of these proposals.

@@ -14,3 +14,5 @@ mod provider;
 mod resolve;
 #[path = "reconcile/scene.rs"]
 mod scene;
+#[path = "reconcile/webhook.rs"]
+mod webhook;

@@ -19,7 +19,15 @@ type Error = Box<dyn std::error::Error + Send + Sync>;
 /// # Errors
 /// When the gateway does not start or a client does not get in.
 pub async fn run(functions: Vec<Function>, json: bool) -> Result<bool, Error> {
-    let options = Options { functions, folder: None, port: 0, log: Arc::new(|_, _| ()), sweep: None, tapped: false };
+    let options = Options {
+        functions,
+        folder: None,
+        port: 0,
+        log: Arc::new(|_, _| ()),
+        sweep: None,
+        webhooks: true,
+        tapped: false,
+    };
     let gateway = Gateway::start(options).await?;
     let mut report = Report::new(json);
     let ran = demonstrate(&gateway, &mut report).await;

@@ -26,7 +26,7 @@ use crate::keys::{Keys, KeysError};
 use crate::lambda::{Lambda, LogSink, REGION, StartError};
 use crate::listener::{ListenError, listen, serve};
 use crate::mcp::{self, CatalogError, ListedTool};
-use crate::provider::{JournalError, Provider};
+use crate::provider::{Endpoint, JournalError, Provider};
 use crate::schedule::Schedule;
 use crate::stream::StreamPoller;
 use crate::tap::Tap;
@@ -42,6 +42,8 @@ pub const GATEWAY_ID: &str = "countersign-local";
 pub const ISSUER: &str = "http://127.0.0.1:8700";
 const LEDGER: &str = "ledger";
 const CONSENTS: &str = "consents";
+/// The function that the provider's events are for.
+const WEBHOOK: &str = "refund_webhook";
 
 /// How to start.
 pub struct Options {
@@ -55,6 +57,8 @@ pub struct Options {
     pub log: LogSink,
     /// How often what is due is swept up, where the function's manifest says otherwise.
     pub sweep: Option<Duration>,
+    /// Whether the provider tells of what happens to refunds, unasked.
+    pub webhooks: bool,
     /// Whether the functions reach the database and the provider through taps.
     pub tapped: bool,
 }
@@ -91,6 +95,9 @@ pub enum GatewayError {
     /// The provider's journal cannot be used.
     #[error(transparent)]
     Provider(#[from] JournalError),
+    /// The provider cannot tell of anything.
+    #[error("the provider's webhooks cannot be sent; see the message above")]
+    Webhook(#[source] reqwest::Error),
     /// The functions cannot be run.
     #[error(transparent)]
     Lambda(#[from] StartError),
@@ -160,6 +167,10 @@ impl Gateway {
                 .await?;
 
         addresses.serve(&lambda, &stop);
+        if let Some(url) = web_urls.get(WEBHOOK).filter(|_| options.webhooks) {
+            let endpoint = Endpoint { url: url.clone(), secret: world::WEBHOOK_SECRET.to_owned() };
+            provider.register_webhook(endpoint).map_err(GatewayError::Webhook)?;
+        }
 
         let control_token = countersign::random::nonce()?.to_string();
         let (signer, consent_keys) = (keys.consent()?, keys.consent_keys()?);

@@ -130,8 +130,7 @@ pub enum Found {
     },
     /// The whole list was read, and it is not there.
     Absent,
-    /// What is there contradicts the request: two effects of one intent, or another account, mode, payment, amount or
-    /// currency; why.
+    /// What is there contradicts the request: two effects of one intent, or one that is not what was asked for; why.
     Contradiction(String),
     /// Nothing was proved: no answer, a refusal of the lookup itself, a list that did not end; why.
     Nothing(String),

@@ -70,7 +70,9 @@ pub(crate) fn whole(name: &str, payload: impl Into<Vec<u8>>, expected: Expected)
 
 /// The tools whose processes are watched.
 pub(crate) fn tools() -> Vec<String> {
-    ["cancel_refund", "get_order_summary", "get_refund_status", "prepare_refund", "submit_refund"].map(str::to_owned).into()
+    ["cancel_refund", "get_order_summary", "get_refund_status", "prepare_refund", "submit_refund"]
+        .map(str::to_owned)
+        .into()
 }
 
 /// Waits for the test's turn, with a process of every tool started.

@@ -110,10 +110,7 @@ fn an_absence_that_was_seen_before_a_resend_proves_nothing_about_it() {
 fn a_request_that_would_arrive_after_the_window_is_not_sent_again() {
     run(async {
         let scene = Scene::sent(Sent::NotExecuted("429".to_owned())).await;
-        scene
-            .app
-            .edit(&scene.refund.operation, |step| step.set("execute_until", scene.at(2 * DAY)))
-            .await;
+        scene.app.edit(&scene.refund.operation, |step| step.set("execute_until", scene.at(2 * DAY))).await;
         match scene.try_claim(DAY - 90).await {
             Claimed::Nothing(state) => assert_eq!(state, State::NeedsOperator),
             Claimed::Ticket(ticket) => panic!("{ticket:?}"),

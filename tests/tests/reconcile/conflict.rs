@@ -106,8 +106,11 @@ fn a_success_that_is_contradicted_is_marked_and_a_person_says_whether_it_came_ba
 fn what_was_cancelled_or_ran_out_of_time_and_is_there_is_in_conflict() {
     run(async {
         let scene = Scene::queued().await;
-        let answer =
-            scene.app.direct("acme-agent").call("cancel_refund", serde_json::json!({ "operation_id": scene.refund.operation })).await;
+        let answer = scene
+            .app
+            .direct("acme-agent")
+            .call("cancel_refund", serde_json::json!({ "operation_id": scene.refund.operation }))
+            .await;
         assert_eq!(answer["state"], "cancelled", "{answer}");
         let outcome = scene.look(100, accepted()).await;
         assert_eq!((outcome.state, outcome.conflict), (State::Cancelled, true));
@@ -124,7 +127,8 @@ fn what_was_cancelled_or_ran_out_of_time_and_is_there_is_in_conflict() {
 fn a_first_answer_that_the_provider_repeats_is_no_conflict_with_what_became_of_it() {
     run(async {
         let (scene, ticket) = Scene::sending().await;
-        let late = countersign::delivery::Ticket { operation: ticket.operation.clone(), request: ticket.request.clone() };
+        let late =
+            countersign::delivery::Ticket { operation: ticket.operation.clone(), request: ticket.request.clone() };
         scene.report(ticket, Sent::Unknown("no reply".to_owned())).await;
         assert_eq!(scene.look(100, undone()).await.state, State::Failed);
         let outcome = scene.report(late, Sent::Happened("re_1".to_owned())).await;

@@ -4,9 +4,7 @@ use countersign::delivery::{Found, Sent};
 use countersign::operation::State;
 use tests::run;
 
-use crate::scene::{
-    DAY, REFUNDED, RELEASED, RESERVED, Scene, accepted, contradiction, happened, nothing, undone,
-};
+use crate::scene::{DAY, REFUNDED, RELEASED, RESERVED, Scene, accepted, contradiction, happened, nothing, undone};
 
 #[test]
 fn a_refund_that_is_found_has_succeeded_and_is_booked_once() {

@@ -34,6 +34,7 @@ pub(super) async fn serve(path: PathBuf, serve: Serve) -> Result<(), Stop> {
         port: serve.port,
         log: log(&folder)?,
         sweep: None,
+        webhooks: true,
         tapped: false,
     };
     let gateway = Gateway::start(options).await?;
