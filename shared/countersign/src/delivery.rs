@@ -102,7 +102,7 @@ pub enum Found {
     },
     /// The whole list was read, and it is not there.
     Absent,
-    /// What is there contradicts the request: two effects of one intent, or another account, mode, payment, amount or
+    /// What is there contradicts the request: two effects of one intent, or another account, mode, subject, amount or
     /// currency; why.
     Contradiction(String),
     /// Nothing was proved: no answer, 401, 404, 5xx, a list that did not end; why.
