@@ -14,25 +14,30 @@ pub fn at(url: &str) -> Stripe {
     Stripe::new(url, KEY.to_owned()).unwrap()
 }
 
-/// One refund with an intent of its own.
+/// A refund in test mode.
+pub fn refund(account: &str, payment: &str, amount: i64) -> Refund {
+    let refund = json!({
+        "order_id": "ord_1", "terms_version": 1, "account": account, "mode": "test", "payment": payment,
+        "amount_minor": amount, "currency": "EUR", "reason": "late",
+    });
+    serde_json::from_value(refund).unwrap()
+}
+
+/// One refund that is asked for.
 pub struct Wish {
     pub intent: IntentId,
     request: String,
 }
 
 impl Wish {
-    pub fn new(stripe: &Stripe, account: &str, payment: &str, amount: i64, currency: &str) -> Self {
+    /// One with an intent of its own.
+    pub fn new(stripe: &Stripe, account: &str, payment: &str, amount: i64) -> Self {
         let intent = IntentId::parse(&format!("prop_{:026}", tests::unique())).unwrap();
-        Self::of(stripe, intent, account, payment, amount, currency)
+        Self::of(stripe, intent, &refund(account, payment, amount))
     }
 
-    pub fn of(stripe: &Stripe, intent: IntentId, account: &str, payment: &str, amount: i64, currency: &str) -> Self {
-        let refund: Refund = serde_json::from_value(json!({
-            "order_id": "ord_1", "terms_version": 1, "account": account, "mode": "test", "payment": payment,
-            "amount_minor": amount, "currency": currency, "reason": "late",
-        }))
-        .unwrap();
-        let request = stripe.request(&Tenant::parse("acme").unwrap(), &intent, &refund).unwrap();
+    pub fn of(stripe: &Stripe, intent: IntentId, refund: &Refund) -> Self {
+        let request = stripe.request(&Tenant::parse("acme").unwrap(), &intent, refund).unwrap();
         Self { intent, request }
     }
 

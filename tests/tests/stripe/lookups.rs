@@ -2,11 +2,13 @@
 
 use countersign::delivery::{Found, Sent};
 use local::provider::{Behavior, LookupBehavior, Payment, Provider};
+use refunds::{Mode, Refund};
+use serde_json::json;
 use stripe::Stripe;
 use tests::run;
 use tokio::net::TcpListener;
 
-use crate::adapter::{Wish, at, happened};
+use crate::adapter::{Wish, at, happened, refund};
 
 const ACCOUNT: &str = "acct_acme";
 const PAYMENT: &str = "pi_1";
@@ -20,15 +22,20 @@ async fn start() -> (Provider, Stripe) {
         currency: "eur".to_owned(),
         captured: 10_000,
     });
+    let stripe = serve(provider.router()).await;
+    (provider, stripe)
+}
+
+/// The adapter, at the address of these routes.
+async fn serve(router: axum::Router) -> Stripe {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
-    let router = provider.router();
     tokio::spawn(async move { axum::serve(listener, router).await });
-    (provider, at(&url))
+    at(&url)
 }
 
 fn wish(stripe: &Stripe, amount: i64) -> Wish {
-    Wish::new(stripe, ACCOUNT, PAYMENT, amount, "EUR")
+    Wish::new(stripe, ACCOUNT, PAYMENT, amount)
 }
 
 #[test]
@@ -120,7 +127,7 @@ fn a_lookup_that_does_not_come_to_an_end_proves_nothing() {
         }
         let nobody = at("http://127.0.0.1:1");
         assert!(matches!(made.look_up(&nobody).await, Found::Nothing(_)));
-        let abroad = Wish::new(&stripe, "acct_globex", PAYMENT, 100, "EUR");
+        let abroad = Wish::new(&stripe, "acct_globex", PAYMENT, 100);
         assert!(matches!(abroad.look_up(&stripe).await, Found::Nothing(_)));
         assert!(matches!(made.look_up(&stripe).await, Found::Happened(_)));
     });
@@ -135,6 +142,37 @@ fn a_provider_that_never_answers_a_lookup_is_not_waited_for_for_ever() {
         provider.lookup_script(PAYMENT, LookupBehavior::Hang);
         let found = tokio::time::timeout(stripe::LOOKUP, wish.look_up(&stripe)).await.unwrap();
         assert!(matches!(found, Found::Nothing(_)), "{found:?}");
+    });
+}
+
+/// A provider each of whose pages comes in good time, and who has ever more of them.
+async fn slow_pages() -> axum::Json<serde_json::Value> {
+    tokio::time::sleep(stripe::LOOKUP / 4).await;
+    let id = format!("re_{}", tests::unique());
+    let refund = json!({ "id": id, "amount": 1, "currency": "eur", "payment_intent": PAYMENT, "status": "succeeded" });
+    axum::Json(json!({ "object": "list", "data": [refund], "has_more": true }))
+}
+
+#[test]
+fn all_pages_of_a_lookup_have_one_time_limit() {
+    run(async {
+        let stripe = serve(axum::Router::new().route("/v1/refunds", axum::routing::get(slow_pages))).await;
+        let begun = std::time::Instant::now();
+        let found = wish(&stripe, 100).look_up(&stripe).await;
+        assert!(matches!(found, Found::Nothing(_)), "{found:?}");
+        assert!(begun.elapsed() < stripe::LOOKUP + stripe::LOOKUP / 8, "{:?}", begun.elapsed());
+    });
+}
+
+#[test]
+fn nothing_is_looked_up_with_a_key_of_another_mode() {
+    run(async {
+        let (provider, stripe) = start().await;
+        let live = Stripe::new("https://api.stripe.com", "rk_live_of_nobody".to_owned()).unwrap();
+        let refund = Refund { mode: Mode::Live, ..refund(ACCOUNT, PAYMENT, 100) };
+        let wish = Wish::of(&live, wish(&stripe, 100).intent, &refund);
+        assert!(matches!(wish.look_up(&stripe).await, Found::Nothing(_)));
+        assert_eq!(provider.requests(), []);
     });
 }
 

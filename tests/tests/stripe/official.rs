@@ -78,7 +78,7 @@ fn what_the_simulator_signs_is_believed_by_the_official_library() {
         let base = format!("http://{}", listener.local_addr().unwrap());
         tokio::spawn(async move { axum::serve(listener, router).await });
         provider.register_webhook(Endpoint { url: format!("{base}/hook"), secret: SECRET.to_owned() }).unwrap();
-        Wish::new(&at(&base), "acct_acme", "pi_1", 100, "EUR").send(&at(&base), 1).await;
+        Wish::new(&at(&base), "acct_acme", "pi_1", 100).send(&at(&base), 1).await;
         while provider.deliveries().is_empty() {
             tokio::time::sleep(std::time::Duration::from_millis(2)).await;
         }

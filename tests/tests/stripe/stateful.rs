@@ -7,7 +7,7 @@ use serde_json::Value;
 use stripe::Stripe;
 use tests::run;
 
-use crate::adapter::{KEY, Wish, at, happened};
+use crate::adapter::{KEY, Wish, at, happened, refund};
 use crate::peer;
 
 /// A connected account of its own with one payment.
@@ -38,7 +38,7 @@ impl Shop {
     }
 
     fn wish(&self, amount: i64) -> Wish {
-        Wish::new(&self.stripe, &self.account, &self.payment, amount, "EUR")
+        Wish::new(&self.stripe, &self.account, &self.payment, amount)
     }
 
     /// How many refunds the charge has, as the other Stripe counts them.
@@ -72,7 +72,7 @@ fn a_key_that_was_used_for_another_request_says_nothing() {
         let shop = Shop::open(url, "tok_visa").await;
         let wish = shop.wish(400);
         happened(wish.send(&shop.stripe, 1).await);
-        let other = Wish::of(&shop.stripe, wish.intent.clone(), &shop.account, &shop.payment, 401, "EUR");
+        let other = Wish::of(&shop.stripe, wish.intent.clone(), &refund(&shop.account, &shop.payment, 401));
         assert!(matches!(other.send(&shop.stripe, 1).await, Sent::Unknown(_)));
         assert!(matches!(other.look_up(&shop.stripe).await, Found::Contradiction(_)));
         assert_eq!(shop.refunds().await, 1);
@@ -101,9 +101,9 @@ fn a_disputed_or_unknown_payment_is_refused_and_nothing_is_proved_by_its_list() 
     run(async {
         let shop = Shop::open(url, "tok_createDispute").await;
         assert_eq!(shop.wish(100).send(&shop.stripe, 1).await, Sent::Refused("charge_disputed".to_owned()));
-        let nowhere = Wish::new(&shop.stripe, &shop.account, "pi_nowhere", 100, "EUR");
+        let nowhere = Wish::new(&shop.stripe, &shop.account, "pi_nowhere", 100);
         assert_eq!(nowhere.send(&shop.stripe, 1).await, Sent::Refused("resource_missing".to_owned()));
-        let abroad = Wish::new(&shop.stripe, "acct_nowhere", &shop.payment, 100, "EUR");
+        let abroad = Wish::new(&shop.stripe, "acct_nowhere", &shop.payment, 100);
         assert!(matches!(abroad.look_up(&shop.stripe).await, Found::Nothing(_)));
     });
 }
@@ -122,7 +122,7 @@ fn a_refund_is_found_on_a_later_page() {
             assert!(matches!(wish.look_up(&shop.stripe).await, Found::Happened(_)));
         }
         let stranger = IntentId::parse("prop_zzzzzzzzzzzzzzzzzzzzzzzzzz").unwrap();
-        let stranger = Wish::of(&shop.stripe, stranger, &shop.account, &shop.payment, 10, "EUR");
+        let stranger = Wish::of(&shop.stripe, stranger, &refund(&shop.account, &shop.payment, 10));
         assert_eq!(stranger.look_up(&shop.stripe).await, Found::Absent);
     });
 }

@@ -39,7 +39,7 @@ fn an_event_leads_back_to_the_intent_that_brought_it_about() {
         let (provider, url, mut events) = start().await;
         let stripe = at(&url);
         provider.script("pi_1", Behavior::Pending { lookups: u32::MAX });
-        let wish = Wish::new(&stripe, "acct_acme", "pi_1", 100, "EUR");
+        let wish = Wish::new(&stripe, "acct_acme", "pi_1", 100);
         wish.send(&stripe, 1).await;
         let created = events.recv().await.unwrap().unwrap();
         assert_eq!((created.kind.as_str(), created.idempotency_key.as_ref()), ("refund.created", Some(&wish.intent)));
@@ -62,7 +62,7 @@ fn an_event_that_somebody_else_signed_is_refused() {
         let (provider, url, mut events) = start().await;
         let stripe = at(&url);
         provider.webhook_script(WebhookBehavior::Forged);
-        Wish::new(&stripe, "acct_acme", "pi_1", 100, "EUR").send(&stripe, 1).await;
+        Wish::new(&stripe, "acct_acme", "pi_1", 100).send(&stripe, 1).await;
         assert_eq!(events.recv().await.unwrap(), Err(Refused::Signature));
     });
 }
