@@ -11,7 +11,7 @@ use refunds::Order;
 use tests::accounts::past;
 use tests::worker::{Submitted, WORKER, stream_event};
 use tests::{App, quiet, run};
-use tokio::net::TcpSocket;
+use tokio::net::{TcpListener, TcpSocket};
 
 /// The operation waits for its next attempt, with its money reserved and nothing refunded.
 async fn waits(app: &App, order: &Order, refund: &Submitted, attempts: i64) -> String {
@@ -120,7 +120,7 @@ fn a_provider_that_refuses_the_connection_has_executed_nothing() {
         // A port that is taken and does not listen.
         let socket = TcpSocket::new_v4().unwrap();
         socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
-        let worker = worker(app, format!("http://{}", socket.local_addr().unwrap())).await;
+        let worker = worker(app, format!("http://{}", socket.local_addr().unwrap()), &[]).await;
         let delivered = worker.invoke(WORKER, stream_event(&refund.operation).to_string().into(), None).await;
         assert!(matches!(delivered, Invoked::Answered(_)), "{delivered:?}");
         worker.shutdown().await;
@@ -130,8 +130,32 @@ fn a_provider_that_refuses_the_connection_has_executed_nothing() {
     });
 }
 
-/// The worker, with its provider at another address.
-async fn worker(app: &App, provider: String) -> Lambda {
+#[test]
+fn a_proxy_in_the_environment_is_not_asked_for_money() {
+    run(async {
+        let app = quiet().await;
+        let order = app.order("acme", Currency::Eur, 5_000).await;
+        let refund = app.submitted(&order, 2_000).await;
+        // Whatever asks it waits for an answer, and gets none.
+        let proxy = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = format!("http://{}", proxy.local_addr().unwrap());
+        let variables = ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"];
+        let mut variables = variables.map(|name| (name, address.clone())).to_vec();
+        // The AWS SDK does take a proxy from the environment, and the ledger is to be reached.
+        let database = app.gateway.database_url().replace("127.0.0.1", "localhost");
+        variables.extend([("NO_PROXY", "localhost".to_owned()), ("AWS_ENDPOINT_URL_DYNAMODB", database)]);
+        let provider = app.gateway.provider_url().replace("/_countersign/refunds", "");
+        let worker = worker(app, provider, &variables).await;
+        let delivered = worker.invoke(WORKER, stream_event(&refund.operation).to_string().into(), None).await;
+        assert!(matches!(delivered, Invoked::Answered(_)), "{delivered:?}");
+        worker.shutdown().await;
+        assert_eq!(app.operation(&refund.operation).await.state, State::Succeeded);
+        assert_eq!((app.balances(&order).await, app.effects(&order)), ((3_000, 0, 2_000), 1));
+    });
+}
+
+/// The worker, with its provider at another address, and more in its environment.
+async fn worker(app: &App, provider: String, more: &[(&str, String)]) -> Lambda {
     let functions = binaries::build(|_| ()).await.unwrap();
     let worker = functions.into_iter().filter(|function| function.name == WORKER).collect();
     let variables = [
@@ -142,6 +166,7 @@ async fn worker(app: &App, provider: String) -> Lambda {
         ("COUNTERSIGN_PROVIDER_URL", provider),
         ("COUNTERSIGN_PROVIDER_KEY", PROVIDER_KEY.to_owned()),
     ];
-    let variables = variables.map(|(name, value)| (name.to_owned(), value)).to_vec();
+    let variables = variables.iter().chain(more).map(|(name, value)| ((*name).to_owned(), value.clone()));
+    let variables: Vec<_> = variables.collect();
     Lambda::start(worker, move |_| variables.clone(), std::sync::Arc::new(|_, _| ())).await.unwrap()
 }
