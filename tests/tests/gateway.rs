@@ -12,5 +12,7 @@ mod life;
 mod people;
 #[path = "gateway/protocol.rs"]
 mod protocol;
+#[path = "gateway/sessions.rs"]
+mod sessions;
 #[path = "gateway/siege.rs"]
 mod siege;

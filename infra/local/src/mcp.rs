@@ -17,6 +17,7 @@ mod gate;
 mod interceptor;
 mod outcome;
 mod server;
+mod sessions;
 
 use std::sync::Arc;
 
@@ -26,7 +27,7 @@ use rmcp::transport::streamable_http_server::{
 };
 use tokio_util::sync::CancellationToken;
 
-use self::{catalog::Catalog, gate::Gate, interceptor::Interceptor, server::Server};
+use self::{catalog::Catalog, gate::Gate, interceptor::Interceptor, server::Server, sessions::Sessions};
 pub use self::{
     catalog::{CatalogError, ListedTool},
     functions::Functions,
@@ -78,9 +79,9 @@ pub fn router<F: Functions>(
     let config = StreamableHttpServerConfig::default()
         .with_max_request_body_bytes(MAX_REQUEST_BYTES)
         .with_cancellation_token(settings.shutdown.clone());
-    let service =
-        StreamableHttpService::new(move || Ok(server.clone()), Arc::new(LocalSessionManager::default()), config);
-    let gate = Gate::new(interceptor, settings);
+    let manager = Arc::new(LocalSessionManager::default());
+    let service = StreamableHttpService::new(move || Ok(server.clone()), Arc::clone(&manager), config);
+    let gate = Gate::new(interceptor, Sessions::new(manager), settings);
     Ok(Router::new()
         .route_service(PATH, service)
         .layer(axum::middleware::from_fn_with_state(Arc::new(gate), gate::admit)))

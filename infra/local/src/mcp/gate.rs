@@ -17,6 +17,7 @@ use crate::listener::{is_loopback, is_loopback_host, read};
 use super::{
     MAX_REQUEST_BYTES, Settings,
     interceptor::{Interceptor, Verdict, gateway_request},
+    sessions::{Owner, Sessions},
 };
 
 /// The header in which the interceptor names the caller. A client's own never passes.
@@ -36,12 +37,13 @@ pub(super) struct Admitted {
 /// What the door knows.
 pub(super) struct Gate {
     interceptor: Interceptor,
+    sessions: Sessions,
     settings: Settings,
 }
 
 impl Gate {
-    pub(super) fn new(interceptor: Interceptor, settings: Settings) -> Self {
-        Self { interceptor, settings }
+    pub(super) fn new(interceptor: Interceptor, sessions: Sessions, settings: Settings) -> Self {
+        Self { interceptor, sessions, settings }
     }
 
     /// 401, with the way to a token (<https://www.rfc-editor.org/rfc/rfc9728#section-5.1>).
@@ -108,11 +110,12 @@ pub(super) async fn admit(State(gate): State<Arc<Gate>>, request: Request, next:
         // It came too slowly, or broke off.
         Err(_) => return refuse(StatusCode::REQUEST_TIMEOUT, -32600, "the body did not arrive"),
     };
-    match bearer_token(&parts.headers) {
+    let by = match bearer_token(&parts.headers) {
         None => return gate.unauthorized(None),
         Some(token) if !(gate.settings.authorizer)(token) => return gate.unauthorized(Some("invalid_token")),
-        Some(_) => {}
-    }
+        Some(token) => Owner::of(token),
+    };
+    gate.sessions.hide(&mut parts.headers, &by);
     // A stream is opened, or a session closed, without a message: there is nothing to ask the interceptor about.
     if parts.method != Method::POST {
         parts.headers.remove(CALLER_HEADER);
@@ -127,7 +130,9 @@ pub(super) async fn admit(State(gate): State<Arc<Gate>>, request: Request, next:
     parts.headers.remove(header::CONTENT_LENGTH);
     parts.headers.remove(CALLER_HEADER);
     parts.extensions.insert(admitted);
-    next.run(Request::from_parts(parts, Body::from(forwarded.to_string()))).await
+    let response = next.run(Request::from_parts(parts, Body::from(forwarded.to_string()))).await;
+    gate.sessions.note(response.headers(), by).await;
+    response
 }
 
 /// Whether both the host that was asked and the page that asks, if any, are this machine.

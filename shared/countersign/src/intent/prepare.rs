@@ -85,6 +85,20 @@ impl<'a, D: Draft> Prepare<'a, D> {
         TWIN.key(&self.by.tenant, &[&fields.digest()])
     }
 
+    /// The intent that a twin names, and what was decided about it.
+    fn named(&self, twin: &Item) -> Result<[Key; 2], Failure> {
+        let id = twin.parse("intent_id", IntentId::parse)?;
+        Ok([Intent::<D::Effect>::key(&self.by.tenant, &id), consent::key(&self.by.tenant, &id)])
+    }
+
+    /// What the twin names and has not been looked at.
+    fn missing(&self, seen: &Snapshot) -> Result<Vec<Key>, Failure> {
+        match seen.see(&self.twin()) {
+            Seen::Present(twin) => Ok(seen.missing(&self.named(twin)?)),
+            Seen::Absent | Seen::NotLoaded => Ok(Vec::new()),
+        }
+    }
+
     /// The earlier intent, if it can still be used and says what would be drafted now.
     fn earlier(
         &self,
@@ -92,30 +106,17 @@ impl<'a, D: Draft> Prepare<'a, D> {
         seen: &Snapshot,
         effect: &D::Effect,
         now: Timestamp,
-    ) -> Result<Earlier<D::Effect>, Failure> {
-        let id = twin.parse("intent_id", IntentId::parse)?;
-        let keys = [Intent::<D::Effect>::key(&self.by.tenant, &id), consent::key(&self.by.tenant, &id)];
-        let missing = seen.missing(&keys);
-        if !missing.is_empty() {
-            return Ok(Earlier::Need(missing));
-        }
-        let [intent, consent] = keys;
+    ) -> Result<Option<Intent<D::Effect>>, Failure> {
+        let [intent, consent] = self.named(twin)?;
         // A twin that leads to no sound intent is no twin.
         let intent = seen.item(&intent).and_then(|item| Intent::<D::Effect>::read(item).ok().flatten());
-        let usable = intent.filter(|intent| {
+        Ok(intent.filter(|intent| {
             intent.consumed_by.is_none()
                 && !intent.expired(now)
                 && intent.effect == *effect
                 && Standing::of(seen.see(&consent)).may_still_be_used()
-        });
-        Ok(usable.map_or(Earlier::None, |intent| Earlier::Open(Box::new(intent))))
+        }))
     }
-}
-
-enum Earlier<E> {
-    None,
-    Open(Box<Intent<E>>),
-    Need(Vec<Key>),
 }
 
 impl<D: Draft> Command for Prepare<'_, D> {
@@ -128,18 +129,21 @@ impl<D: Draft> Command for Prepare<'_, D> {
     }
 
     fn decide(&self, seen: &Snapshot, now: Timestamp) -> Result<Decision<Self::Answer>, Failure> {
-        let effect = match self.draft.draft(&self.by.tenant, seen, now)? {
-            Drafted::Effect(effect) => effect,
-            Drafted::Need(keys) => return Ok(Decision::Need(keys)),
+        let drafted = self.draft.draft(&self.by.tenant, seen, now)?;
+        // What the draft needs and what the twin names are asked for together: one request.
+        let missing = self.missing(seen)?;
+        let effect = match drafted {
+            Drafted::Effect(effect) if missing.is_empty() => effect,
+            Drafted::Effect(_) => return Ok(Decision::Need(missing)),
+            Drafted::Need(keys) => return Ok(Decision::Need([keys, missing].concat())),
         };
         let key = self.twin();
         let twin = match seen.see(&key) {
             Seen::Present(item) => match self.earlier(item, seen, &effect, now)? {
-                Earlier::Open(intent) => {
-                    return Ok(Decision::Answer(Prepared { reused: intent.id != self.id, intent: *intent }));
+                Some(intent) => {
+                    return Ok(Decision::Answer(Prepared { reused: intent.id != self.id, intent }));
                 }
-                Earlier::Need(keys) => return Ok(Decision::Need(keys)),
-                Earlier::None => Guard::Is("intent_id", item.text("intent_id")?.into()),
+                None => Guard::Is("intent_id", item.text("intent_id")?.into()),
             },
             Seen::Absent | Seen::NotLoaded => Guard::Absent,
         };
