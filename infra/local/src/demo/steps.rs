@@ -90,7 +90,7 @@ async fn too_early(agent: &Client, proposal: &str, report: &mut Report) -> Resul
 async fn approve(gateway: &Gateway, proposal: &str, report: &mut Report) -> Result<(), Error> {
     let person = Persona::find("acme-approver").ok_or("there is no such persona")?;
     let shown = gateway.approvals().show(person, proposal).await?;
-    let decided = gateway.approvals().decide(person, proposal, &shown.digest, Verdict::Approval).await;
+    let decided = gateway.approvals().decide(person, proposal, &shown.digest, Verdict::Approval, None).await;
     let digest: String = shown.digest.chars().take(8).collect();
     let got = match &decided {
         Ok(decided) => format!("{} signed {} of digest {digest}…", decided.statement.approver, decided.statement.kind),
