@@ -153,7 +153,7 @@ impl App {
     pub async fn decide(&self, persona: &str, proposal: &str, verdict: Verdict) -> Result<Decided, Failure> {
         let persona = self.persona(persona);
         let shown = self.gateway.approvals().show(persona, proposal).await?;
-        self.gateway.approvals().decide(persona, proposal, &shown.digest, verdict).await
+        self.gateway.approvals().decide(persona, proposal, &shown.digest, verdict, shown.acknowledge).await
     }
 
     /// Waits until an operation of `acme-agent`'s is in this state.

@@ -4,7 +4,7 @@ use countersign::bounded::{AmountMinor, Currency, IntentId, Principal, Tenant};
 use countersign::caller::Caller;
 use countersign::clock::Timestamp;
 use countersign::command::execute;
-use countersign::consent::{self, Approver, Authority, Consent, Decide, Decided, Verdict};
+use countersign::consent::{self, Approver, Authority, Choice, Consent, Decide, Decided, Verdict};
 use countersign::digest::Digest;
 use countersign::failure::Failure;
 use countersign::intent::{Intent, Prepare};
@@ -100,9 +100,9 @@ impl App {
         verdict: Verdict,
         now: Timestamp,
     ) -> Result<Decided, Failure> {
-        let (signer, keys) = (self.gateway.keys().consent().unwrap(), self.gateway.consent_keys());
-        let intent = IntentId::parse(proposal).unwrap();
-        let decide = Decide::<Refund>::new(by, intent, shown, verdict, &signer, keys)?;
+        let acknowledged = self.proposal(by.0.tenant.as_str(), proposal).await.effect.similar_operation_id;
+        let choice = Choice { intent: IntentId::parse(proposal).unwrap(), shown, verdict, acknowledged };
+        let decide = Decide::<Refund>::new(by, choice, self.gateway.approvals().desk())?;
         execute(self.gateway.ledger(), &|| now, &decide).await
     }
 

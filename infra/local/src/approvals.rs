@@ -4,7 +4,7 @@ use countersign::bounded::{Issuer, OperationId, Principal, Role, Tenant};
 use countersign::caller::Caller;
 use countersign::clock::Timestamp;
 use countersign::command::execute;
-use countersign::consent::{Approver, Decide, Decided, Revoke, Verdict};
+use countersign::consent::{Approver, Choice, Decide, Decided, Desk, Owners, Revoke, Verdict};
 use countersign::digest::Digest;
 use countersign::effect::Effect as _;
 use countersign::failure::{Code, Failure, Retry};
@@ -22,6 +22,7 @@ pub struct Approvals {
     pub(crate) ledger: Dynamo,
     pub(crate) signer: Signer,
     pub(crate) keys: KeySet,
+    pub(crate) owners: Owners,
     pub(crate) issuer: String,
 }
 
@@ -34,6 +35,9 @@ pub struct Shown {
     pub lines: Vec<(String, String)>,
     /// What is signed.
     pub digest: String,
+    /// The earlier operation that whoever approves has to say they know of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub acknowledge: Option<OperationId>,
 }
 
 /// What had become of an approval that was taken back.
@@ -63,10 +67,15 @@ impl Approvals {
         let agent = requester.actor.as_ref().map_or(String::new(), |actor| format!(" through the agent {actor}"));
         lines.push(("asked for by".to_owned(), format!("{}{agent}", requester.principal)));
         lines.push(("lapses at".to_owned(), intent.expires_at.to_string()));
-        Ok(Shown { proposal_id: proposal.to_owned(), lines, digest: intent.digest.to_string() })
+        Ok(Shown {
+            proposal_id: proposal.to_owned(),
+            lines,
+            digest: intent.digest.to_string(),
+            acknowledge: intent.effect.acknowledge().cloned(),
+        })
     }
 
-    /// Decides about a proposal as it was shown.
+    /// Decides about a proposal as it was shown; `acknowledged` is the operation that the person says they know of.
     ///
     /// # Errors
     /// The decision's refusal, or the ledger's failure.
@@ -76,11 +85,12 @@ impl Approvals {
         proposal: &str,
         digest: &str,
         verdict: Verdict,
+        acknowledged: Option<OperationId>,
     ) -> Result<Decided, Failure> {
         let by = self.person(persona)?;
         let shown = Digest::parse(digest).map_err(|error| Failure::invalid_input("digest", error.to_string()))?;
-        let id = parse(proposal)?.intent()?;
-        let decide = Decide::<Refund>::new(&by, id, shown, verdict, &self.signer, &self.keys)?;
+        let choice = Choice { intent: parse(proposal)?.intent()?, shown, verdict, acknowledged };
+        let decide = Decide::<Refund>::new(&by, choice, self.desk())?;
         execute(&self.ledger, &Timestamp::now, &decide).await
     }
 
@@ -101,6 +111,12 @@ impl Approvals {
         let seen = self.ledger.load(std::slice::from_ref(&key)).await?;
         let found = seen.item(&key).map(Operation::<Refund>::read).transpose()?.flatten();
         Ok(Revoked { operation_id: Some(used_by), state: found.map(|operation| operation.state) })
+    }
+
+    /// What decisions are made with.
+    #[must_use]
+    pub const fn desk(&self) -> Desk<'_> {
+        Desk { signer: &self.signer, keys: &self.keys, owners: &self.owners }
     }
 
     /// The persona as a signed-in person.

@@ -73,6 +73,9 @@ pub(crate) struct Decide {
     /// Do not ask.
     #[arg(long)]
     yes: bool,
+    /// Say that you know of the earlier refund that the proposal names.
+    #[arg(long)]
+    acknowledge: bool,
 }
 
 /// Anything that ends a command; its text says what to do.

@@ -10,6 +10,7 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
+use countersign::bounded::OperationId;
 use countersign::clock::wall_clock;
 use countersign::consent::Verdict;
 use countersign::failure::{Code, Failure, Retry};
@@ -43,6 +44,9 @@ pub struct Decision {
     pub persona: String,
     /// The digest that they were shown.
     pub digest: String,
+    /// The earlier operation that they say they know of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub acknowledged: Option<OperationId>,
 }
 
 /// The routes.
@@ -94,7 +98,9 @@ async fn decide(
     verdict: Verdict,
 ) -> Response {
     let Some(persona) = Persona::find(&body.persona) else { return unknown() };
-    answer(control.approvals.decide(persona, &id, &body.digest, verdict).await.map(|decided| decided.statement))
+    let Decision { persona: _, digest, acknowledged } = body;
+    let decided = control.approvals.decide(persona, &id, &digest, verdict, acknowledged).await;
+    answer(decided.map(|decided| decided.statement))
 }
 
 async fn revoke(State(control): State<Arc<Control>>, Path(id): Path<String>, Json(by): Json<As>) -> Response {

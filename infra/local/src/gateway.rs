@@ -12,6 +12,7 @@ use aws_credential_types::Credentials;
 use axum::Router;
 use countersign::clock::{Timestamp, wall_clock};
 use countersign::config::dynamodb;
+use countersign::consent::Owners;
 use countersign::failure::Failure;
 use countersign::keys::KeySet;
 use countersign::ledger::{Dynamo, TableNames, create_tables};
@@ -21,7 +22,7 @@ use crate::approvals::Approvals;
 use crate::binaries::{self, BuildError, Function, Trigger};
 use crate::control::{self, Control};
 use crate::database::{Database, DatabaseError, Storage};
-use crate::issuer::{Issuer, IssuerError, Persona};
+use crate::issuer::{Client, Issuer, IssuerError, Persona};
 use crate::keys::{Keys, KeysError};
 use crate::lambda::{Lambda, LogSink, REGION, StartError};
 use crate::listener::{ListenError, listen, serve};
@@ -44,6 +45,10 @@ const LEDGER: &str = "ledger";
 const CONSENTS: &str = "consents";
 /// The function that the provider's events are for.
 const WEBHOOK: &str = "refund_webhook";
+/// The function where people decide, and what the issuer calls it.
+pub const PAGE: &str = "approval_page";
+/// The audience of the ID tokens with which people sign in there.
+pub const PAGE_CLIENT: &str = "countersign-approvals";
 
 /// How to start.
 pub struct Options {
@@ -159,7 +164,7 @@ impl Gateway {
         }
         serve(provider_listener, provider.router(), stop.clone());
         let environment =
-            Environment { keys: &keys, issuer: &issuer, database_url: reached.0, provider_url: reached.1 };
+            Environment { keys: &keys, issuer: &issuer, url: &url, database_url: reached.0, provider_url: reached.1 };
         let variables = environment.variables()?;
         let contracts = contracts(&options.functions).await?;
         let lambda =
@@ -174,9 +179,11 @@ impl Gateway {
 
         let control_token = countersign::random::nonce()?.to_string();
         let (signer, consent_keys) = (keys.consent()?, keys.consent_keys()?);
-        let approvals = Approvals { ledger: ledger.clone(), signer, keys: consent_keys, issuer: ISSUER.to_owned() };
+        let owners = Owners::parse(world::CLIENT_OWNERS).map_err(Failure::internal)?;
+        let issuer_name = ISSUER.to_owned();
+        let approvals = Approvals { ledger: ledger.clone(), signer, keys: consent_keys, owners, issuer: issuer_name };
         let control = Arc::new(Control { approvals, issuer, token: control_token.clone() });
-        let router = endpoint(contracts, &lambda, &keys.issuer(ISSUER)?, &url, stop.clone())?;
+        let router = endpoint(contracts, &lambda, &control.issuer, &url, web_urls.get(PAGE), stop.clone())?;
         serve(listener, router.merge(control::router(Arc::clone(&control))), stop.clone());
 
         let streams = streams(&options.functions, &database, &lambda);
@@ -329,6 +336,7 @@ fn endpoint(
     lambda: &Lambda,
     issuer: &Issuer,
     url: &str,
+    page: Option<&String>,
     shutdown: CancellationToken,
 ) -> Result<Router, GatewayError> {
     let verifier = issuer.clone();
@@ -339,5 +347,7 @@ fn endpoint(
         shutdown,
     };
     let router = mcp::router(tools, Arc::new(lambda.clone()), settings)?;
-    Ok(router.merge(issuer.router(&format!("{url}{}", mcp::PATH))))
+    let page = page.map(|page| Client { id: PAGE_CLIENT.to_owned(), redirect_uris: vec![format!("{page}/callback")] });
+    let clients = page.into_iter().collect();
+    Ok(router.merge(issuer.router(url, &format!("{url}{}", mcp::PATH), clients)))
 }

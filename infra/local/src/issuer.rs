@@ -1,14 +1,15 @@
 //! A development issuer: signs access tokens for a fixed cast of personas and publishes its keys.
 //!
-//! It stands where Cognito or another OpenID provider stands in production. It has no login: whoever can run the local
-//! gateway's command line can be anyone, which is what it is for.
+//! It stands where Cognito or another OpenID provider stands in production. It has no passwords: whoever can run the local
+//! gateway's command line, or reach its sign-in page, can be anyone, which is what it is for.
 
-use std::{
-    sync::Arc,
-    time::{Duration, SystemTime, UNIX_EPOCH},
-};
+mod codes;
+mod documents;
+mod persona;
+mod sign_in;
 
-use axum::{Json, Router, routing::get};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
 use data_encoding::BASE64URL_NOPAD;
 use jsonwebtoken::{
     Algorithm, DecodingKey, EncodingKey, Header, Validation,
@@ -17,74 +18,15 @@ use jsonwebtoken::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+pub use persona::Persona;
+pub use sign_in::Client;
+
 /// How long a token lives unless told otherwise: a working day, so that a demonstration is not cut short.
 ///
 /// A local convenience. Production tokens live minutes.
 pub const DEFAULT_TTL: Duration = Duration::from_secs(8 * 60 * 60);
-
-/// Someone that the issuer vouches for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Persona {
-    /// What it is called on the command line.
-    pub name: &'static str,
-    /// The tenant it belongs to.
-    pub tenant: &'static str,
-    /// The human for whom it acts, or who it is.
-    pub principal: &'static str,
-    /// The agent that acts, if it is one.
-    pub actor: Option<&'static str>,
-    /// The OAuth client through which it signed in.
-    pub client: &'static str,
-    /// What it may do.
-    pub roles: &'static [&'static str],
-}
-
-const PERSONAS: [Persona; 6] = [
-    Persona {
-        name: "acme-agent",
-        tenant: "acme",
-        principal: "acme-clerk",
-        actor: Some("acme-agent"),
-        client: "acme-agent-app",
-        roles: &["requester"],
-    },
-    person("acme-approver", "acme", "acme-console", &["approver"]),
-    person("acme-junior", "acme", "acme-console", &["approver"]),
-    person("acme-operator", "acme", "acme-console", &["operator"]),
-    Persona {
-        name: "globex-agent",
-        tenant: "globex",
-        principal: "globex-clerk",
-        actor: Some("globex-agent"),
-        client: "globex-agent-app",
-        roles: &["requester"],
-    },
-    person("globex-approver", "globex", "globex-console", &["approver"]),
-];
-
-/// A human who signs in as themselves.
-const fn person(
-    name: &'static str,
-    tenant: &'static str,
-    client: &'static str,
-    roles: &'static [&'static str],
-) -> Persona {
-    Persona { name, tenant, principal: name, actor: None, client, roles }
-}
-
-impl Persona {
-    /// The whole cast.
-    #[must_use]
-    pub fn all() -> &'static [Self] {
-        &PERSONAS
-    }
-
-    /// The persona of this name.
-    #[must_use]
-    pub fn find(name: &str) -> Option<&'static Self> {
-        PERSONAS.iter().find(|persona| persona.name == name)
-    }
-}
+/// How long an ID token lives: it is read once, at once.
+const ID_TOKEN_TTL: Duration = Duration::from_secs(5 * 60);
 
 /// What a token says.
 #[derive(Debug, Serialize)]
@@ -99,6 +41,22 @@ struct Claims<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     actor: Option<&'a str>,
     client_id: &'a str,
+    roles: &'a [&'a str],
+}
+
+/// What an ID token says (<https://openid.net/specs/openid-connect-core-1_0.html#IDToken>).
+#[derive(Debug, Serialize)]
+struct IdClaims<'a> {
+    iss: &'a str,
+    aud: &'a str,
+    sub: &'a str,
+    iat: u64,
+    exp: u64,
+    auth_time: u64,
+    nonce: &'a str,
+    name: &'a str,
+    tenant: &'a str,
+    principal: &'a str,
     roles: &'a [&'a str],
 }
 
@@ -225,7 +183,7 @@ impl Issuer {
         let claims = Claims {
             iss: &self.url,
             aud: &self.audience,
-            sub: persona.principal,
+            sub: persona.subject,
             iat,
             exp: iat.saturating_add(ttl.as_secs()),
             tenant: persona.tenant,
@@ -234,9 +192,31 @@ impl Issuer {
             client_id: persona.client,
             roles: persona.roles,
         };
+        self.sign(&claims)
+    }
+
+    /// An ID token for a client, about a persona who has just signed in.
+    fn id_token(&self, persona: &Persona, client: &str, nonce: &str, now: SystemTime) -> Result<String, IssuerError> {
+        let iat = seconds(now)?;
+        self.sign(&IdClaims {
+            iss: &self.url,
+            aud: client,
+            sub: persona.subject,
+            iat,
+            exp: iat.saturating_add(ID_TOKEN_TTL.as_secs()),
+            auth_time: iat,
+            nonce,
+            name: persona.name,
+            tenant: persona.tenant,
+            principal: persona.principal,
+            roles: persona.roles,
+        })
+    }
+
+    fn sign(&self, claims: &impl Serialize) -> Result<String, IssuerError> {
         let mut header = Header::new(Algorithm::EdDSA);
         header.kid = Some(self.private.kid.clone());
-        Ok(jsonwebtoken::encode(&header, &claims, &self.signing)?)
+        Ok(jsonwebtoken::encode(&header, claims, &self.signing)?)
     }
 
     /// Whether a token is this issuer's, for this audience, and not expired at `now`: what a JWT authorizer checks.
@@ -256,41 +236,6 @@ impl Issuer {
             .and_then(|key| jsonwebtoken::decode::<Expiry>(token, &key, &validation))
             .is_ok_and(|token| seconds(now).is_ok_and(|now| now < token.claims.exp))
     }
-
-    /// The issuer's documents, and the description of the protected resource at the URL `resource`: the MCP endpoint.
-    ///
-    /// Discovery is <https://openid.net/specs/openid-connect-discovery-1_0.html>, the resource's description is
-    /// <https://www.rfc-editor.org/rfc/rfc9728>. There is no authorization endpoint to name.
-    pub fn router(&self, resource: &str) -> Router {
-        let configuration = json!({
-            "issuer": self.url,
-            "jwks_uri": format!("{}/jwks.json", self.url),
-            "id_token_signing_alg_values_supported": ["EdDSA"],
-            "subject_types_supported": ["public"],
-            "response_types_supported": [],
-        });
-        let description = json!({
-            "resource": resource,
-            "resource_name": "Countersign, local gateway",
-            "authorization_servers": [self.url],
-            "bearer_methods_supported": ["header"],
-        });
-        Router::new()
-            .route("/.well-known/openid-configuration", document(configuration))
-            .route("/jwks.json", document(self.jwks()))
-            .route("/.well-known/oauth-protected-resource", document(description.clone()))
-            // Where a client looks that was given no address: the well-known part before the resource's own path.
-            .route("/.well-known/oauth-protected-resource/mcp", document(description))
-    }
-}
-
-/// A route that always answers the same document.
-fn document(body: Value) -> axum::routing::MethodRouter {
-    let body = Arc::new(body);
-    get(move || {
-        let body = Arc::clone(&body);
-        async move { Json(body) }
-    })
 }
 
 fn seconds(time: SystemTime) -> Result<u64, IssuerError> {

@@ -6,6 +6,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use countersign::keys::{KeyError, KeySet, Signer, public_set};
+use data_encoding::BASE64;
 use serde_json::Value;
 
 use crate::issuer::{Issuer, IssuerError};
@@ -35,6 +36,7 @@ pub struct Keys {
     caller: String,
     consent: String,
     token: Value,
+    state: String,
 }
 
 impl Keys {
@@ -44,7 +46,14 @@ impl Keys {
     /// When the operating system has no randomness to give.
     pub fn new() -> Result<Self, KeysError> {
         let token = Issuer::generate("http://127.0.0.1", AUDIENCE)?.private_jwk();
-        Ok(Self { caller: Signer::generate("caller-1")?, consent: Signer::generate("consent-1")?, token })
+        let mut state = [0; 64];
+        getrandom::fill(&mut state).map_err(|_| IssuerError::Entropy)?;
+        Ok(Self {
+            caller: Signer::generate("caller-1")?,
+            consent: Signer::generate("consent-1")?,
+            token,
+            state: BASE64.encode(&state),
+        })
     }
 
     /// The keys in a folder; those that are missing are made.
@@ -58,6 +67,7 @@ impl Keys {
             caller: keep(&folder.join("caller.json"), &made.caller)?,
             consent: keep(&folder.join("consent.json"), &made.consent)?,
             token: serde_json::from_str(&token).map_err(|_| KeysError::Damaged(folder.join("token.json")))?,
+            state: keep(&folder.join("state.txt"), &made.state)?,
         })
     }
 
@@ -81,6 +91,18 @@ impl Keys {
     /// When the private key is damaged.
     pub fn consent(&self) -> Result<Signer, KeysError> {
         Ok(Signer::parse(&self.consent)?)
+    }
+
+    /// The private JWK with which consents are signed.
+    #[must_use]
+    pub fn consent_jwk(&self) -> &str {
+        &self.consent
+    }
+
+    /// The key that seals the approval page's cookies: 64 bytes in base64.
+    #[must_use]
+    pub fn state(&self) -> &str {
+        &self.state
     }
 
     /// The public keys by which consents are known, as text.

@@ -18,5 +18,6 @@ pub mod provider;
 pub mod schedule;
 pub mod stream;
 pub mod tap;
+pub mod visitor;
 pub mod web;
 pub mod world;

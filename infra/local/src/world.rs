@@ -36,8 +36,16 @@ const ORDERS: [Row; 6] = [
 ];
 
 /// Who may approve how much, in minor units of every currency.
-const AUTHORITIES: [(&str, &str, i64); 3] =
-    [("acme", "acme-approver", 50_000), ("acme", "acme-junior", 2_000), ("globex", "globex-approver", 50_000)];
+const AUTHORITIES: [(&str, &str, i64); 5] = [
+    ("acme", "acme-approver", 50_000),
+    ("acme", "acme-junior", 2_000),
+    ("acme", "acme-owner", 50_000),
+    ("acme", "acme-clerk", 50_000),
+    ("globex", "globex-approver", 50_000),
+];
+
+/// Who answers for which OAuth client.
+pub const CLIENT_OWNERS: &str = r#"{"acme-agent-app": ["acme-owner"]}"#;
 
 /// Adds what is not there yet. What has happened since the first start stays as it is.
 ///

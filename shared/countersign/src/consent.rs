@@ -5,13 +5,15 @@
 
 mod authority;
 mod decide;
+mod owners;
 
 use serde::{Deserialize, Serialize};
 
 pub use authority::Authority;
-pub use decide::{Approver, Decide, Decided, Revoke};
+pub use decide::{Approver, Choice, Decide, Decided, Desk, Review, Revoke};
+pub use owners::Owners;
 
-use crate::bounded::{IntentId, Issuer, Principal, Tenant};
+use crate::bounded::{IntentId, Issuer, OperationId, Principal, Tenant};
 use crate::change::{Guard, Seen, Step};
 use crate::clock::Timestamp;
 use crate::digest::Digest;
@@ -55,6 +57,9 @@ pub struct Statement {
     pub decided_at: i64,
     /// From when on it no longer counts, in seconds since 1970.
     pub expires_at: i64,
+    /// The earlier operation that the approver says they know of, where the effect asks for that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub acknowledged: Option<OperationId>,
 }
 
 /// A statement with its signature, as it was found.
@@ -87,6 +92,18 @@ impl Consent {
             return Err(Forged);
         }
         Ok(Self { statement, token, revoked: item.get("revoked_at").is_some() })
+    }
+
+    /// What was signed.
+    #[must_use]
+    pub const fn statement(&self) -> &Statement {
+        &self.statement
+    }
+
+    /// Whether it was taken back.
+    #[must_use]
+    pub const fn is_revoked(&self) -> bool {
+        self.revoked
     }
 
     /// Who decided.
@@ -130,6 +147,9 @@ impl Consent {
         }
         if said.kind == Verdict::Rejection {
             return Err(rejected::<E>());
+        }
+        if said.acknowledged.as_ref() != intent.effect.acknowledge() {
+            return Err(mismatch::<E>());
         }
         if self.revoked {
             return Err(revoked::<E>());

@@ -25,6 +25,9 @@ pub trait Effect: Serialize + DeserializeOwned + Clone + PartialEq + Send + Sync
     /// The record that the effect is about.
     fn subject(&self, tenant: &Tenant) -> Key;
 
+    /// An earlier operation that whoever approves has to know of, and to say so: part of what is signed.
+    fn acknowledge(&self) -> Option<&OperationId>;
+
     /// What the approver's authority has to cover.
     fn demand(&self) -> Demand;
 

@@ -49,6 +49,8 @@ codes! {
     HELD = "held";
     /// The amount is over the approver's limit.
     LIMIT_EXCEEDED = "limit_exceeded";
+    /// Whoever approves this has to say that they know of an earlier operation.
+    ACKNOWLEDGMENT_REQUIRED = "acknowledgment_required";
     /// No person has decided yet.
     APPROVAL_REQUIRED = "approval_required";
     /// A person said no.
@@ -228,6 +230,18 @@ impl Failure {
     #[must_use]
     pub const fn retry(&self) -> Retry {
         self.0.retry
+    }
+
+    /// What is the matter, in a sentence.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// What may be done about it.
+    #[must_use]
+    pub fn next_step(&self) -> &str {
+        &self.0.next_step
     }
 
     /// The operation it is about.

@@ -98,6 +98,12 @@ pub struct Intent<E> {
     pub consumed_by: Option<OperationId>,
 }
 
+/// The index partition of a tenant's intents of one command that nobody has used.
+#[must_use]
+pub fn pending<E: Effect>(tenant: &Tenant) -> String {
+    format!("{}#{tenant}", E::COMMAND.submit)
+}
+
 impl<E: Effect> Intent<E> {
     /// A new intent of the caller's.
     #[must_use]
@@ -149,6 +155,7 @@ impl<E: Effect> Intent<E> {
             .with("created_at", self.created_at)
             .with("expires_at", self.expires_at)
             .with("digest", self.digest.to_string())
+            .with("pending", pending::<E>(&self.tenant))
             .with("expires", self.expires_at + KEPT);
         Ok(Step::create(Self::key(&self.tenant, &self.id), self.requester.write(item)))
     }
@@ -160,6 +167,7 @@ impl<E: Effect> Intent<E> {
             .when_is("digest", self.digest.to_string())
             .when(Guard::After("expires_at", now))
             .set("consumed_by", operation.as_str())
+            .remove("pending")
     }
 
     /// Reads an intent of this command; `None` where the record is of another one.

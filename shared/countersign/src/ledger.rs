@@ -9,7 +9,7 @@ mod write;
 use std::future::Future;
 
 pub use dynamo::{Dynamo, Page};
-pub use tables::{DUE_INDEX, SUBJECT_INDEX, TableNames, create_tables};
+pub use tables::{DUE_INDEX, PENDING_INDEX, SUBJECT_INDEX, TableNames, create_tables};
 
 use crate::change::{Change, Snapshot};
 use crate::failure::Failure;

@@ -15,6 +15,7 @@ pub mod effect;
 pub mod failure;
 pub mod hold;
 pub mod host;
+pub mod identity;
 pub mod intent;
 pub mod invocation;
 pub mod item;

@@ -121,6 +121,10 @@ impl Effect for Refund {
         Order::key(tenant, &self.order_id)
     }
 
+    fn acknowledge(&self) -> Option<&OperationId> {
+        self.similar_operation_id.as_ref()
+    }
+
     fn demand(&self) -> Demand {
         Demand { limit: self.currency.limit_attribute(), amount: self.amount_minor.get() }
     }

@@ -4,7 +4,7 @@ use countersign::bounded::{Currency, IntentId};
 use countersign::change::{Change, Snapshot, Step};
 use countersign::clock::Timestamp;
 use countersign::command::execute;
-use countersign::consent::{Decide, Verdict};
+use countersign::consent::{Choice, Decide, Verdict};
 use countersign::failure::Failure;
 use countersign::ledger::{Commit, Ledger};
 use countersign::operation::{self, State};
@@ -232,8 +232,8 @@ async fn replaced(verdict: Verdict) {
     // Approved almost 15 minutes ago, so that the approval lapses, by one of two clocks, while both are at it.
     app.decide_at(&first, &p, Verdict::Approval, Timestamp::now() - Duration::from_secs(15 * 60 - 60)).await.unwrap();
     let shown = app.proposal("acme", &p).await.digest;
-    let (signer, keys) = (app.gateway.keys().consent().unwrap(), app.gateway.consent_keys());
-    let decide = Decide::<Refund>::new(&second, IntentId::parse(&p).unwrap(), shown, verdict, &signer, keys).unwrap();
+    let choice = Choice { intent: IntentId::parse(&p).unwrap(), shown, verdict, acknowledged: None };
+    let decide = Decide::<Refund>::new(&second, choice, app.gateway.approvals().desk()).unwrap();
     let answer = std::sync::Arc::new(std::sync::Mutex::new(json!(null)));
     let k = key();
     let hook = {

@@ -96,6 +96,7 @@ impl<'a> Honest<'a> {
             issuer: approver.issuer.clone(),
             decided_at: intent.created_at.seconds(),
             expires_at: intent.created_at.seconds() + 900,
+            acknowledged: None,
         };
         Self { app: case.app, case, statement }
     }

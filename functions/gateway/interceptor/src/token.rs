@@ -1,10 +1,10 @@
 //! The user's token: verified here again, whatever the gateway has done, and read into a caller.
 
-use countersign::bounded::{Actor, Client, Issuer, Principal, Role, Tenant};
+use countersign::bounded::{Actor, Client, Issuer, Principal, Tenant};
 use countersign::caller::Caller;
 use countersign::config::{Config, ConfigError};
+use countersign::identity::Claims;
 use jsonwebtoken::{Algorithm, DecodingKey, Validation};
-use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::cache::NoKey;
@@ -38,41 +38,16 @@ impl From<&'static str> for Nobody {
     }
 }
 
-/// Which claims say what: `COUNTERSIGN_CLAIMS`, a JSON object. The tenant claim must be one that no user can set.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Claims {
-    tenant: String,
-    principal: String,
-    actor: String,
-    client: String,
-    roles: String,
-    /// The roles that some tool asks for; a person may have any number of others, which are nobody's business here.
-    known_roles: Vec<String>,
-}
-
-impl Default for Claims {
-    fn default() -> Self {
-        let [tenant, principal, actor, client, roles] =
-            ["tenant", "principal", "actor", "client_id", "roles"].map(str::to_owned);
-        let known_roles = ["requester", "approver", "operator"].map(str::to_owned).to_vec();
-        Self { tenant, principal, actor, client, roles, known_roles }
-    }
-}
-
 impl Tokens {
     pub(crate) fn from_config(config: &Config) -> Result<Self, ConfigError> {
         let parse_error =
             |name: &'static str| move |error: &dyn std::fmt::Display| ConfigError::new(name, error.to_string());
-        let (issuer, claims) = ("COUNTERSIGN_ISSUER", "COUNTERSIGN_CLAIMS");
+        let issuer = "COUNTERSIGN_ISSUER";
         Ok(Self {
             issuer: Issuer::parse(&config.text(issuer)?).map_err(|error| parse_error(issuer)(&error))?,
             audience: config.text("COUNTERSIGN_AUDIENCE")?,
             keys: Keys::parse(&config.text(keys::SETTING)?)?,
-            claims: match config.optional(claims) {
-                Some(json) => serde_json::from_str(&json).map_err(|error| parse_error(claims)(&error))?,
-                None => Claims::default(),
-            },
+            claims: Claims::from_config(config, "COUNTERSIGN_CLAIMS")?,
         })
     }
 
@@ -122,7 +97,7 @@ impl Tokens {
             principal: Principal::parse(principal).map_err(|_| "the principal's name is not usable")?,
             actor: optional(claims.get(&self.claims.actor), Actor::parse)?,
             client: optional(claims.get(&self.claims.client), Client::parse)?,
-            roles: roles(claims.get(&self.claims.roles), &self.claims.known_roles),
+            roles: self.claims.roles(claims),
         })
     }
 }
@@ -132,15 +107,4 @@ fn optional<T, E>(claim: Option<&Value>, parse: impl FnOnce(&str) -> Result<T, E
     const UNUSABLE: &str = "a name in the token is not usable";
     let Some(claim) = claim else { return Ok(None) };
     parse(claim.as_str().ok_or(UNUSABLE)?).map(Some).map_err(|_| UNUSABLE)
-}
-
-/// The known roles among those of the claim, which is an array or words.
-fn roles(claim: Option<&Value>, known: &[String]) -> Vec<Role> {
-    let words: Vec<&str> = match claim {
-        Some(Value::Array(words)) => words.iter().filter_map(Value::as_str).collect(),
-        Some(Value::String(words)) => words.split_whitespace().collect(),
-        Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_)) | None => Vec::new(),
-    };
-    let known = known.iter().filter(|role| words.contains(&role.as_str()));
-    known.filter_map(|role| Role::parse(role).ok()).collect()
 }

@@ -4,6 +4,7 @@ use std::io::{BufRead as _, IsTerminal as _, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
 
+use countersign::bounded::OperationId;
 use countersign::clock::Timestamp;
 use reqwest::{Method, RequestBuilder};
 use serde::de::DeserializeOwned;
@@ -35,9 +36,13 @@ pub(super) async fn decide(folder: &Path, decide: &Decide, verb: &str) -> Result
         tell("nothing was changed");
         return Ok(ExitCode::FAILURE);
     }
+    let acknowledged = match &shown.acknowledge {
+        Some(operation) if verb == "approve" && (decide.acknowledge || known(operation)?) => Some(operation.clone()),
+        Some(_) | None => None,
+    };
     let body = match verb {
         "revoke" => serde_json::to_value(by)?,
-        _ => serde_json::to_value(Decision { persona: decide.persona.clone(), digest: shown.digest })?,
+        _ => serde_json::to_value(Decision { persona: decide.persona.clone(), digest: shown.digest, acknowledged })?,
     };
     let answer: Value = remote.send(remote.request(Method::POST, &format!("{path}/{verb}")).json(&body)).await?;
     say(&format!("{}: {}", decide.proposal, outcome(verb, &answer)));
@@ -71,14 +76,22 @@ fn show(shown: &Shown) {
     tell(&text);
 }
 
-/// Asks a person. Where nobody can be asked, nobody has agreed.
 fn agreed(verb: &str, persona: &str) -> Result<bool, Stop> {
+    ask(&format!("{verb} this as {persona}?"), "--yes if a person has decided")
+}
+
+fn known(operation: &OperationId) -> Result<bool, Stop> {
+    ask(&format!("is this meant beside {operation}?"), "--acknowledge if a person knows of the earlier refund")
+}
+
+/// Asks a person. Where nobody can be asked, nobody has agreed.
+fn ask(question: &str, instead: &str) -> Result<bool, Stop> {
     let input = std::io::stdin();
     if !input.is_terminal() {
-        return Err("nobody can be asked here; say --yes if a person has decided".into());
+        return Err(format!("nobody can be asked here; say {instead}").into());
     }
     let mut err = std::io::stderr();
-    write!(err, "{verb} this as {persona}? Type yes: ")?;
+    write!(err, "{question} Type yes: ")?;
     err.flush()?;
     let mut line = String::new();
     input.lock().read_line(&mut line)?;

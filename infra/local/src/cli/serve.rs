@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::binaries::Trigger;
 use crate::folder::{Run, is_full};
-use crate::gateway::{Gateway, Options};
+use crate::gateway::{Gateway, Options, PAGE};
 use crate::lambda::LogSink;
 
 use super::{DEFAULT_FOLDER, Folder, Serve, Stop, build, say, tell};
@@ -99,9 +99,10 @@ fn welcome(gateway: &Gateway, tools: &[String], pages: &[String], folder: &Folde
          Connect, for example with the MCP Inspector:\n\
          \x20 npx -y @modelcontextprotocol/inspector@2.12.0 --cli {endpoint} --transport http \\\n\
          \x20   --header \"Authorization: Bearer $(cargo local token acme-agent{folder})\" --method tools/list\n\n\
-         Approve what an agent has prepared, as a person:\n\
+         Approve what an agent has prepared, as a person: {approve}\n\
          \x20 cargo local approve PROPOSAL_ID --as acme-approver{folder}\n\n\
          Ctrl-C stops everything.",
         provider = gateway.provider_url(),
+        approve = gateway.http_url(PAGE).map_or_else(String::new, |page| format!("open {page}, or")),
     )
 }

@@ -2,16 +2,17 @@
 
 use std::time::Duration;
 
-use countersign::consent::Verdict;
 use serde_json::json;
 
 use super::Error;
 use super::report::Report;
 use crate::client::{Answer, Client};
-use crate::gateway::Gateway;
-use crate::issuer::Persona;
+use crate::gateway::{Gateway, PAGE};
+use crate::visitor::Visitor;
 
 const ORDER: &str = "ord_8F3K2";
+/// Who decides.
+const PERSON: &str = "acme-approver";
 const KEY: &str = "demo-refund-key-0001";
 const OTHER_KEY: &str = "demo-refund-key-0002";
 /// How long settling may take here before the demonstration gives up: looks, and the wait between two.
@@ -88,15 +89,17 @@ async fn too_early(agent: &Client, proposal: &str, report: &mut Report) -> Resul
 }
 
 async fn approve(gateway: &Gateway, proposal: &str, report: &mut Report) -> Result<(), Error> {
-    let person = Persona::find("acme-approver").ok_or("there is no such persona")?;
-    let shown = gateway.approvals().show(person, proposal).await?;
-    let decided = gateway.approvals().decide(person, proposal, &shown.digest, Verdict::Approval).await;
-    let digest: String = shown.digest.chars().take(8).collect();
-    let got = match &decided {
-        Ok(decided) => format!("{} signed {} of digest {digest}…", decided.statement.approver, decided.statement.kind),
-        Err(failure) => failure.to_string(),
+    let page = gateway.http_url(PAGE).ok_or("there is no approval page")?;
+    let person = Visitor::new()?;
+    let shown = person.sign_in(&format!("{page}/proposals/{proposal}"), PERSON).await?;
+    let decided = person.submit(&shown, "/approve", &[]).await?;
+    let said = decided.body.lines().find(|line| line.contains(&format!("{PERSON} approved it")));
+    let digest: String = shown.value("digest").unwrap_or_default().chars().take(8).collect();
+    let got = match said {
+        Some(_) => format!("{PERSON} signed approval of digest {digest}…, on the page at {page}"),
+        None => format!("the page answered {}", decided.status),
     };
-    report.step("(a person)", "acme-approver signs an approval", &got, decided.is_ok());
+    report.step("(a person)", "acme-approver signs an approval on the page", &got, said.is_some());
     Ok(())
 }
 

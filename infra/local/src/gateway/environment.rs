@@ -5,14 +5,15 @@ use std::collections::BTreeMap;
 use crate::binaries::Function;
 use crate::issuer::Issuer;
 use crate::keys::{AUDIENCE, Keys};
-use crate::world::{PROVIDER_KEY, WEBHOOK_SECRET};
+use crate::world::{CLIENT_OWNERS, PROVIDER_KEY, WEBHOOK_SECRET};
 
-use super::{CONSENTS, GATEWAY_ID, GatewayError, LEDGER};
+use super::{CONSENTS, GATEWAY_ID, GatewayError, LEDGER, PAGE_CLIENT};
 
 /// What the functions are told of each other.
 pub(super) struct Environment<'a> {
     pub(super) keys: &'a Keys,
     pub(super) issuer: &'a Issuer,
+    pub(super) url: &'a str,
     pub(super) database_url: String,
     pub(super) provider_url: String,
 }
@@ -28,6 +29,12 @@ impl Environment<'_> {
             ("COUNTERSIGN_CALLER_KEYS", self.keys.caller_set()?),
             ("COUNTERSIGN_CALLER_SIGNING_KEY", self.keys.caller().to_owned()),
             ("COUNTERSIGN_CONSENT_KEYS", self.keys.consent_set()?),
+            ("COUNTERSIGN_CONSENT_SIGNING_KEY", self.keys.consent_jwk().to_owned()),
+            ("COUNTERSIGN_CLIENT_OWNERS", CLIENT_OWNERS.to_owned()),
+            ("COUNTERSIGN_STATE_KEY", self.keys.state().to_owned()),
+            ("COUNTERSIGN_PAGE_ISSUER", self.issuer.url().to_owned()),
+            ("COUNTERSIGN_PAGE_ISSUER_DOCUMENT", format!("{}/.well-known/openid-configuration", self.url)),
+            ("COUNTERSIGN_PAGE_CLIENT_ID", PAGE_CLIENT.to_owned()),
             ("COUNTERSIGN_ISSUER", self.issuer.url().to_owned()),
             ("COUNTERSIGN_AUDIENCE", AUDIENCE.to_owned()),
             ("COUNTERSIGN_ISSUER_KEYS", self.issuer.jwks().to_string()),

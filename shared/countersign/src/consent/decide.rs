@@ -3,8 +3,8 @@
 use std::marker::PhantomData;
 use std::time::Duration;
 
-use super::{Authority, Consent, Statement, Verdict, key};
-use crate::bounded::{IntentId, Nonce};
+use super::{Authority, Consent, Owners, Statement, Verdict, key};
+use crate::bounded::{IntentId, Nonce, OperationId};
 use crate::caller::Caller;
 use crate::change::{Change, Guard, Snapshot, Step};
 use crate::clock::Timestamp;
@@ -27,16 +27,36 @@ const LIFETIME: Duration = Duration::from_secs(15 * 60);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Approver(pub Caller);
 
+/// What a person chose.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Choice {
+    /// About which intent.
+    pub intent: IntentId,
+    /// The digest that the person was shown.
+    pub shown: Digest,
+    /// What was chosen.
+    pub verdict: Verdict,
+    /// The earlier operation that the person says they know of.
+    pub acknowledged: Option<OperationId>,
+}
+
+/// Where people decide: the key that signs, the keys that verify, and who answers for which client.
+#[derive(Debug, Clone, Copy)]
+pub struct Desk<'a> {
+    /// Signs statements.
+    pub signer: &'a Signer,
+    /// Verifies earlier ones.
+    pub keys: &'a KeySet,
+    /// Who decides about nothing that came through a client.
+    pub owners: &'a Owners,
+}
+
 /// The command by which a person decides. It is the only one that signs.
 #[derive(Debug)]
 pub struct Decide<'a, E> {
     by: &'a Approver,
-    intent: IntentId,
-    /// The digest that the person was shown.
-    shown: Digest,
-    verdict: Verdict,
-    signer: &'a Signer,
-    keys: &'a KeySet,
+    choice: Choice,
+    desk: Desk<'a>,
     nonce: Nonce,
     effect: PhantomData<fn() -> E>,
 }
@@ -58,24 +78,27 @@ enum Room {
     Need(Key),
 }
 
+/// What looking at a decision comes to.
+enum Reviewed<E> {
+    /// It can be made, under this guard.
+    May(Box<Intent<E>>, Guard),
+    /// It was written already.
+    Taken(Decided),
+    /// These records must be seen first.
+    Need(Vec<Key>),
+}
+
 impl<'a, E: Effect> Decide<'a, E> {
-    /// `by` decides about the intent as it was `shown`.
+    /// `by` decides.
     ///
     /// # Errors
     /// When the operating system has no randomness to give.
-    pub fn new(
-        by: &'a Approver,
-        intent: IntentId,
-        shown: Digest,
-        verdict: Verdict,
-        signer: &'a Signer,
-        keys: &'a KeySet,
-    ) -> Result<Self, Failure> {
-        Ok(Self { by, intent, shown, verdict, signer, keys, nonce: random::nonce()?, effect: PhantomData })
+    pub fn new(by: &'a Approver, choice: Choice, desk: Desk<'a>) -> Result<Self, Failure> {
+        Ok(Self { by, choice, desk, nonce: random::nonce()?, effect: PhantomData })
     }
 
     fn consent(&self) -> Key {
-        key(&self.by.0.tenant, &self.intent)
+        key(&self.by.0.tenant, &self.choice.intent)
     }
 
     fn authority(&self) -> Key {
@@ -86,7 +109,7 @@ impl<'a, E: Effect> Decide<'a, E> {
     fn intent(&self, seen: &Snapshot, now: Timestamp) -> Result<Intent<E>, Failure> {
         let by = &self.by.0;
         let noun = E::COMMAND.noun;
-        let item = seen.item(&Intent::<E>::key(&by.tenant, &self.intent));
+        let item = seen.item(&Intent::<E>::key(&by.tenant, &self.choice.intent));
         let intent = item.map(Intent::<E>::read).transpose()?.flatten();
         let intent = intent.ok_or_else(|| Failure::not_found(noun.as_str()))?;
         if !by.has_role(APPROVER) {
@@ -95,13 +118,16 @@ impl<'a, E: Effect> Decide<'a, E> {
         if intent.requester.issuer != by.issuer || intent.requester.goes_by(by.principal.as_str()) {
             return Err(Failure::forbidden(format!("nobody decides about a {} of their own", noun.as_str())));
         }
+        if self.desk.owners.own(&intent.requester, &by.principal) {
+            return Err(Failure::forbidden("an owner of the client decides about nothing that came through it"));
+        }
         if let Some(operation) = &intent.consumed_by {
             return Err(already(&format!("the {} was already submitted", noun.as_str())).about(operation.clone()));
         }
         if intent.expired(now) {
             return Err(prepare_again::<E>(noun.expired(), "it lapsed"));
         }
-        if intent.digest != self.shown {
+        if intent.digest != self.choice.shown {
             return Err(super::mismatch::<E>());
         }
         Ok(intent)
@@ -109,7 +135,7 @@ impl<'a, E: Effect> Decide<'a, E> {
 
     /// Whether this person's authority covers the effect. Rejecting takes authority too, but no limit.
     fn authorize(&self, intent: &Intent<E>, seen: &Snapshot) -> Result<(), Failure> {
-        match (Authority::of(seen.item(&self.authority()), intent.effect.demand()), self.verdict) {
+        match (Authority::of(seen.item(&self.authority()), intent.effect.demand()), self.choice.verdict) {
             (Authority::Covers, _) | (Authority::OverLimit, Verdict::Rejection) => Ok(()),
             (Authority::None, _) => Err(Failure::forbidden("this person holds no active authority to approve")),
             (Authority::OverLimit, Verdict::Approval) => Err(Failure::new(
@@ -125,7 +151,7 @@ impl<'a, E: Effect> Decide<'a, E> {
     /// any more, since it lapsed or its approver lost the authority.
     fn room(&self, intent: &Intent<E>, seen: &Snapshot, now: Timestamp) -> Result<Room, Failure> {
         let Some(item) = seen.item(&self.consent()) else { return Ok(Room::For(Guard::Absent)) };
-        let earlier = Consent::read(item, self.keys).map_err(|forged| super::mismatch::<E>().because(forged))?;
+        let earlier = Consent::read(item, self.desk.keys).map_err(|forged| super::mismatch::<E>().because(forged))?;
         if item.text("nonce") == Ok(self.nonce.as_str()) {
             // This very decision, which the SDK wrote twice.
             return Ok(Room::Taken(Decided { statement: earlier.statement }));
@@ -148,37 +174,67 @@ impl<'a, E: Effect> Decide<'a, E> {
             (Verdict::Approval, false) => already("this is approved already"),
         })
     }
+
+    /// Whether the person has said what they have to say before they approve this.
+    fn acknowledged(&self, intent: &Intent<E>) -> Result<(), Failure> {
+        let asked = intent.effect.acknowledge();
+        if self.choice.verdict == Verdict::Rejection || self.choice.acknowledged.as_ref() == asked {
+            return Ok(());
+        }
+        let message = "whoever approves this has to say that they know of the earlier operation it names";
+        let failure = Failure::new(
+            Code::ACKNOWLEDGMENT_REQUIRED,
+            Retry::Never,
+            message,
+            "look at that operation; if this is meant to happen once more, say so and approve again",
+        );
+        Err(match asked {
+            Some(operation) => failure.about(operation.clone()),
+            None => failure,
+        })
+    }
+
+    /// Everything about a decision but the signature.
+    fn review(&self, seen: &Snapshot, now: Timestamp) -> Result<Reviewed<E>, Failure> {
+        let intent = self.intent(seen, now)?;
+        self.authorize(&intent, seen)?;
+        let room = match self.room(&intent, seen, now)? {
+            Room::For(guard) => guard,
+            Room::Taken(decided) => return Ok(Reviewed::Taken(decided)),
+            Room::Need(key) => return Ok(Reviewed::Need(vec![key])),
+        };
+        if self.choice.verdict == Verdict::Approval {
+            let missing = seen.missing([&intent.effect.subject(&intent.tenant)]);
+            if !missing.is_empty() {
+                return Ok(Reviewed::Need(missing));
+            }
+            intent.effect.check(&intent.tenant, seen)?;
+            let missing = intent.effect.reconsider(&intent.tenant, seen, now)?;
+            if !missing.is_empty() {
+                return Ok(Reviewed::Need(missing));
+            }
+        }
+        self.acknowledged(&intent)?;
+        Ok(Reviewed::May(Box::new(intent), room))
+    }
 }
 
 impl<E: Effect> Command for Decide<'_, E> {
     type Answer = Decided;
 
     fn keys(&self) -> Vec<Key> {
-        vec![Intent::<E>::key(&self.by.0.tenant, &self.intent), self.consent(), self.authority()]
+        vec![Intent::<E>::key(&self.by.0.tenant, &self.choice.intent), self.consent(), self.authority()]
     }
 
     fn decide(&self, seen: &Snapshot, now: Timestamp) -> Result<Decision<Decided>, Failure> {
-        let intent = self.intent(seen, now)?;
-        self.authorize(&intent, seen)?;
-        let room = match self.room(&intent, seen, now)? {
-            Room::For(guard) => guard,
-            Room::Taken(decided) => return Ok(Decision::Answer(decided)),
-            Room::Need(key) => return Ok(Decision::Need(vec![key])),
+        let (intent, room) = match self.review(seen, now)? {
+            Reviewed::May(intent, room) => (intent, room),
+            Reviewed::Taken(decided) => return Ok(Decision::Answer(decided)),
+            Reviewed::Need(keys) => return Ok(Decision::Need(keys)),
         };
-        if self.verdict == Verdict::Approval {
-            let missing = seen.missing([&intent.effect.subject(&intent.tenant)]);
-            if !missing.is_empty() {
-                return Ok(Decision::Need(missing));
-            }
-            intent.effect.check(&intent.tenant, seen)?;
-            let missing = intent.effect.reconsider(&intent.tenant, seen, now)?;
-            if !missing.is_empty() {
-                return Ok(Decision::Need(missing));
-            }
-        }
         let by = &self.by.0;
         let statement = Statement {
-            kind: self.verdict,
+            kind: self.choice.verdict,
             tenant: intent.tenant.clone(),
             intent_id: intent.id.clone(),
             digest: intent.digest.to_string(),
@@ -186,12 +242,32 @@ impl<E: Effect> Command for Decide<'_, E> {
             issuer: by.issuer.clone(),
             decided_at: now.seconds(),
             expires_at: (now + LIFETIME).min(intent.expires_at).seconds(),
+            acknowledged: self.choice.acknowledged.clone().filter(|_| self.choice.verdict == Verdict::Approval),
         };
-        let item = statement.sign(self.signer).map_err(Failure::internal)?.with("nonce", self.nonce.as_str());
+        let item = statement.sign(self.desk.signer).map_err(Failure::internal)?.with("nonce", self.nonce.as_str());
         // What was submitted meanwhile rests on the decision that stands.
-        let open = Step::check(Intent::<E>::key(&by.tenant, &self.intent)).when(Guard::Lacks("consumed_by"));
+        let open = Step::check(Intent::<E>::key(&by.tenant, &self.choice.intent)).when(Guard::Lacks("consumed_by"));
         let change = Change(vec![Step::put(self.consent(), item).when(room), open]);
         Ok(Decision::Commit(change, Decided { statement }))
+    }
+}
+
+/// The same decision without its signature: whether the person could make it now. It never writes.
+#[derive(Debug)]
+pub struct Review<'a, E>(pub Decide<'a, E>);
+
+impl<E: Effect> Command for Review<'_, E> {
+    type Answer = ();
+
+    fn keys(&self) -> Vec<Key> {
+        self.0.keys()
+    }
+
+    fn decide(&self, seen: &Snapshot, now: Timestamp) -> Result<Decision<()>, Failure> {
+        Ok(match self.0.review(seen, now)? {
+            Reviewed::May(..) | Reviewed::Taken(_) => Decision::Answer(()),
+            Reviewed::Need(keys) => Decision::Need(keys),
+        })
     }
 }
 

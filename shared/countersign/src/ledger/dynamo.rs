@@ -14,7 +14,7 @@ use aws_sdk_dynamodb::types::{AttributeValue, CancellationReason, KeysAndAttribu
 use super::cancellation::{Verdict, verdict};
 use super::expression::from_attributes;
 use super::write::{ALL_OLD, primary_key, write};
-use super::{Commit, DUE_INDEX, Ledger, SUBJECT_INDEX, TableNames};
+use super::{Commit, DUE_INDEX, Ledger, PENDING_INDEX, SUBJECT_INDEX, TableNames};
 use crate::change::{Change, Snapshot, Step};
 use crate::clock::Timestamp;
 use crate::command::jitter;
@@ -115,6 +115,42 @@ impl Dynamo {
         let pk = |item: &Attributes| item.get("pk")?.as_s().ok().cloned();
         let due = found.items().iter().filter_map(pk).collect();
         Ok((due, found.last_evaluated_key.map(|key| Page(Some(key)))))
+    }
+
+    /// Intents of a [`crate::intent::pending`] partition that lapse after `now`, soonest first, at most `limit`: those
+    /// after `after`, by when it lapses and its key. For display alone, as [`Dynamo::recent`] is.
+    ///
+    /// # Errors
+    /// When the database does not answer in time.
+    pub async fn pending(
+        &self,
+        partition: &str,
+        now: Timestamp,
+        after: Option<(Timestamp, &Key)>,
+        limit: u16,
+    ) -> Result<Vec<Item>, Failure> {
+        let after = after.map(|(lapses, key)| {
+            let mut start = primary_key(key.pk());
+            start.insert("pending".to_owned(), AttributeValue::S(partition.to_owned()));
+            start.insert("expires_at".to_owned(), AttributeValue::N(lapses.seconds().to_string()));
+            start
+        });
+        let found = self
+            .client
+            .query()
+            .table_name(&self.tables.ledger)
+            .index_name(PENDING_INDEX)
+            .key_condition_expression("pending = :pending AND expires_at > :now")
+            .expression_attribute_values(":pending", AttributeValue::S(partition.to_owned()))
+            .expression_attribute_values(":now", AttributeValue::N(now.seconds().to_string()))
+            .set_exclusive_start_key(after)
+            .limit(limit.into())
+            .customize()
+            .config_override(self.timeouts()?)
+            .send()
+            .await
+            .map_err(unavailable)?;
+        found.items().iter().map(read).collect()
     }
 
     fn timeouts(&self) -> Result<aws_sdk_dynamodb::config::Builder, Failure> {

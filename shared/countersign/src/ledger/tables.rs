@@ -13,6 +13,9 @@ pub const SUBJECT_INDEX: &str = "by_subject";
 /// Operations that some worker has something left to do for, by when it should look at them.
 pub const DUE_INDEX: &str = "by_due";
 
+/// Intents that nobody has used, by when they lapse: for display, never for a decision.
+pub const PENDING_INDEX: &str = "by_pending";
+
 /// What the two tables are called.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableNames {
@@ -33,8 +36,8 @@ impl TableNames {
     }
 }
 
-/// Creates both tables: partition key `pk` alone, on-demand; the ledger with its stream, its two sparse indexes and
-/// its time to live (`expires`, seconds since 1970). A table that is there already stays as it is.
+/// Creates both tables: partition key `pk` alone, on-demand; the ledger with its stream, its three sparse indexes
+/// and its time to live (`expires`, seconds since 1970). A table that is there already stays as it is.
 ///
 /// # Errors
 /// When the database refuses or does not answer.
@@ -47,10 +50,13 @@ pub async fn create_tables(client: &Client, names: &TableNames) -> Result<(), aw
         .attribute_definitions(attribute("pk", ScalarAttributeType::S)?)
         .attribute_definitions(attribute("subject", ScalarAttributeType::S)?)
         .attribute_definitions(attribute("accepted_at", ScalarAttributeType::N)?)
+        .attribute_definitions(attribute("pending", ScalarAttributeType::S)?)
+        .attribute_definitions(attribute("expires_at", ScalarAttributeType::N)?)
         .attribute_definitions(attribute("due_shard", ScalarAttributeType::S)?)
         .attribute_definitions(attribute("due_at", ScalarAttributeType::N)?)
         .global_secondary_indexes(index(SUBJECT_INDEX, "subject", "accepted_at", subject_projection())?)
         .global_secondary_indexes(index(DUE_INDEX, "due_shard", "due_at", keys_only())?)
+        .global_secondary_indexes(index(PENDING_INDEX, "pending", "expires_at", pending_projection())?)
         .stream_specification(
             StreamSpecification::builder().stream_enabled(true).stream_view_type(StreamViewType::NewImage).build()?,
         );
@@ -109,5 +115,10 @@ fn keys_only() -> Projection {
 
 fn subject_projection() -> Projection {
     let attributes = ["operation_id", "state", "effect"].map(str::to_owned).to_vec();
+    Projection::builder().projection_type(ProjectionType::Include).set_non_key_attributes(Some(attributes)).build()
+}
+
+fn pending_projection() -> Projection {
+    let attributes = ["intent_id", "effect"].map(str::to_owned).to_vec();
     Projection::builder().projection_type(ProjectionType::Include).set_non_key_attributes(Some(attributes)).build()
 }

@@ -1,0 +1,76 @@
+//! Views: what the templates show. They escape every text by themselves.
+
+use askama::Template;
+use axum::http::StatusCode;
+use axum::response::{Html, IntoResponse, Response};
+
+/// A page that says no.
+#[derive(Template)]
+#[template(path = "refusal.html")]
+pub(crate) struct RefusalView {
+    pub(crate) code: &'static str,
+    pub(crate) title: String,
+    pub(crate) next: String,
+    pub(crate) link: Option<(String, String)>,
+}
+
+/// The list of what waits for a decision.
+#[derive(Template)]
+#[template(path = "list.html")]
+pub(crate) struct ListView {
+    pub(crate) person: String,
+    pub(crate) rows: Vec<Row>,
+    /// The address of the next page, if there is one.
+    pub(crate) next: Option<String>,
+    /// Whether this is not the first page.
+    pub(crate) further: bool,
+}
+
+/// One proposal in a list.
+pub(crate) struct Row {
+    pub(crate) id: String,
+    pub(crate) what: String,
+    pub(crate) who: String,
+    pub(crate) until: String,
+}
+
+/// One proposal.
+#[derive(Template)]
+#[template(path = "proposal.html")]
+pub(crate) struct ProposalView {
+    pub(crate) person: String,
+    pub(crate) id: String,
+    /// What will happen, in one sentence.
+    pub(crate) sentence: String,
+    /// Whether real money moves.
+    pub(crate) live: bool,
+    /// Where it stands, in one sentence.
+    pub(crate) standing: String,
+    pub(crate) facts: Vec<(&'static str, String)>,
+    pub(crate) order: Vec<(&'static str, String)>,
+    pub(crate) others: Vec<Row>,
+    pub(crate) refunds: Vec<(String, String, String)>,
+    pub(crate) more_refunds: bool,
+    /// What the customer wrote, and whether there is more of it.
+    pub(crate) note: Option<(String, bool)>,
+    pub(crate) digest: String,
+    pub(crate) csrf: String,
+    /// The earlier refund that whoever approves has to say they know of.
+    pub(crate) known: Option<String>,
+    pub(crate) may_approve: bool,
+    pub(crate) may_reject: bool,
+    pub(crate) may_revoke: bool,
+    /// Why it cannot be approved: code, sentence, next step.
+    pub(crate) why_not: Option<(&'static str, String, String)>,
+}
+
+/// A page, or the admission that there is none.
+pub(crate) fn page(view: &impl Template) -> Response {
+    match view.render() {
+        Ok(html) => Html(html).into_response(),
+        Err(error) => {
+            tracing::error!(error = error.to_string(), "a template does not render");
+            StatusCode::INTERNAL_SERVER_ERROR.into_response()
+        }
+    }
+}
