@@ -45,6 +45,8 @@ const LEDGER: &str = "ledger";
 const CONSENTS: &str = "consents";
 /// The function that the provider's events are for.
 const WEBHOOK: &str = "refund_webhook";
+/// The function that takes an operator's word.
+const RESOLVE: &str = "resolve_refund";
 /// The function where people decide, and what the issuer calls it.
 pub const PAGE: &str = "approval_page";
 /// The audience of the ID tokens with which people sign in there.
@@ -182,7 +184,12 @@ impl Gateway {
         let owners = Owners::parse(world::CLIENT_OWNERS).map_err(Failure::internal)?;
         let issuer_name = ISSUER.to_owned();
         let approvals = Approvals { ledger: ledger.clone(), signer, keys: consent_keys, owners, issuer: issuer_name };
-        let control = Arc::new(Control { approvals, issuer, token: control_token.clone() });
+        let control = Arc::new(Control {
+            approvals,
+            issuer,
+            resolve_url: web_urls.get(RESOLVE).cloned(),
+            token: control_token.clone(),
+        });
         let router = endpoint(contracts, &lambda, &control.issuer, &url, web_urls.get(PAGE), stop.clone())?;
         serve(listener, router.merge(control::router(Arc::clone(&control))), stop.clone());
 

@@ -15,7 +15,6 @@ pub mod effect;
 pub mod failure;
 pub mod hold;
 pub mod host;
-pub mod identity;
 pub mod intent;
 pub mod invocation;
 pub mod item;
