@@ -47,7 +47,7 @@ pub(crate) async fn show(
 ) -> Response {
     let session = match sign_in::session(&page, &headers, Some(&id)) {
         Ok(session) => session,
-        Err(sign_in) => return sign_in,
+        Err(sign_in) => return sign_in.into_response(),
     };
     match view(&page, &session, &id).await {
         Ok(view) => view::page(&view),
@@ -162,7 +162,7 @@ async fn review(
 ) -> Result<Option<Refusal>, Failure> {
     let by = session.approver(&page.settings);
     let acknowledged = intent.effect.acknowledge().cloned();
-    let choice = Choice { intent: intent.id.clone(), shown: intent.digest.clone(), verdict, acknowledged };
+    let choice = Choice { intent: intent.id.clone(), shown: intent.digest, verdict, acknowledged };
     let review = Review(Decide::<Refund>::new(&by, choice, page.desk())?);
     Ok(execute(&page.ledger, &Timestamp::now, &review).await.err().map(Refusal::from))
 }
