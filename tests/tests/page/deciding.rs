@@ -141,6 +141,24 @@ fn an_approval_is_taken_back_as_long_as_nothing_was_sent() {
 }
 
 #[test]
+fn who_may_not_approve_takes_no_approval_back() {
+    run(async {
+        let app = quiet().await;
+        let order = app.order("acme", Currency::Eur, 9_000).await;
+        let proposal = app.approved(&order, 100).await;
+        let nobody = Person::named(app, "acme", "nobody-in-particular");
+        for person in [Person::signed_in(app, "acme-operator").await, nobody] {
+            assert!(!offers(&person.look(&proposal).await, "revoke"));
+            assert_eq!(refusal(&person.force(&proposal, "revoke").await), (403, "forbidden"));
+        }
+        assert!(!signed(app, &proposal).await.unwrap().is_revoked());
+        // Whoever may approve may, whether or not it was they who did.
+        let junior = Person::signed_in(app, "acme-junior").await;
+        assert!(junior.press(&proposal, "revoke", &[]).await.body.contains("that was taken back"));
+    });
+}
+
+#[test]
 fn two_people_at_once_come_to_one_decision() {
     run(async {
         let app = quiet().await;
