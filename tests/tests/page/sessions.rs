@@ -51,6 +51,42 @@ fn a_sign_in_asks_the_issuer_for_a_code_with_a_challenge_a_state_and_a_fresh_log
 }
 
 #[test]
+fn the_local_issuer_leads_nobody_astray() {
+    run(async {
+        let app = shared().await;
+        let person = Person::stranger(app);
+        let to = Url::parse(&person.get("/sign-in").await.location().unwrap()).unwrap();
+        let asked = async |name: &str, value: &str| {
+            let mut url = to.clone();
+            let pairs: Vec<_> = to.query_pairs().into_owned().collect();
+            url.query_pairs_mut().clear().extend_pairs(
+                pairs.iter().map(|(is, was)| (is.as_str(), if is == name { value } else { was.as_str() })),
+            );
+            person.browser.send(person.browser.request(Method::GET, url)).await.unwrap()
+        };
+        let page = asked("login_hint", "").await;
+        assert_eq!((page.status, page.body.matches("<button").count()), (200, 6));
+        assert!(page.body.contains("it has no passwords"));
+        let callback = person.url("/callback");
+        for wrong in [format!("{callback}/"), format!("{callback}?a=b"), "https://evil.example/callback".to_owned()] {
+            let answer = asked("redirect_uri", &wrong).await;
+            assert_eq!((answer.status, answer.location()), (400, None), "{wrong}");
+        }
+        assert_eq!(asked("client_id", "another").await.status, 400);
+        for (name, value, error) in [
+            ("response_type", "token", "unsupported_response_type"),
+            ("scope", "email", "invalid_scope"),
+            ("code_challenge_method", "plain", "invalid_request"),
+            ("code_challenge", "short", "invalid_request"),
+            ("nonce", "", "invalid_request"),
+        ] {
+            let back = asked(name, value).await.location().unwrap();
+            assert!(back.starts_with(&format!("{callback}?error={error}&state=")), "{back}");
+        }
+    });
+}
+
+#[test]
 fn a_way_back_is_good_once_and_in_the_browser_that_began_it() {
     run(async {
         let app = shared().await;
