@@ -75,7 +75,6 @@ fn functions_depend_on_shared_crates_and_never_on_each_other() {
 
 #[test]
 fn only_workers_can_reach_the_payment_provider() {
-    let shared = names(&below("shared/"));
     let mut reach = Vec::new();
     for function in below("functions/") {
         let dependencies = dependencies(&function);

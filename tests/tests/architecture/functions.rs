@@ -126,6 +126,7 @@ fn a_private_key_is_where_it_has_to_be_and_nowhere_else() {
     assert_eq!(holders("COUNTERSIGN_PROVIDER_KEY"), ["dispatch_refund", "reconcile_refunds", "refund_webhook"]);
     assert_eq!(holders("COUNTERSIGN_WEBHOOK_SECRET"), ["refund_webhook"]);
     assert_eq!(holders("COUNTERSIGN_CALLER_SIGNING_KEY"), ["interceptor"]);
+    // People decide there and nowhere else; what seals their sessions is nobody else's business either.
     assert_eq!(holders("COUNTERSIGN_CONSENT_SIGNING_KEY"), ["approval_page"]);
     assert_eq!(holders("COUNTERSIGN_STATE_KEY"), ["approval_page"]);
     for package in functions() {

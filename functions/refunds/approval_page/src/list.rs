@@ -34,7 +34,7 @@ pub(crate) struct After {
 pub(crate) async fn show(State(page): State<Arc<ApprovalPage>>, headers: HeaderMap, after: Query<After>) -> Response {
     let session = match sign_in::session(&page, &headers, None) {
         Ok(session) => session,
-        Err(sign_in) => return sign_in,
+        Err(sign_in) => return sign_in.into_response(),
     };
     let after = after.0.lapses.zip(after.0.id.and_then(|id| ProposalId::parse(&id).ok()));
     let further = after.is_some();

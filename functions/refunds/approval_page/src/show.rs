@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use countersign::bounded::{IntentId, Tenant};
 use countersign::clock::Timestamp;
 use countersign::command::execute;
-use countersign::consent::{self, Choice, Consent, Decide, Review, Verdict};
+use countersign::consent::{self, Authority, Choice, Consent, Decide, Review, Verdict};
 use countersign::effect::Effect as _;
 use countersign::failure::Failure;
 use countersign::intent::{self, Intent};
@@ -47,7 +47,7 @@ pub(crate) async fn show(
 ) -> Response {
     let session = match sign_in::session(&page, &headers, Some(&id)) {
         Ok(session) => session,
-        Err(sign_in) => return sign_in,
+        Err(sign_in) => return sign_in.into_response(),
     };
     match view(&page, &session, &id).await {
         Ok(view) => view::page(&view),
@@ -148,7 +148,7 @@ async fn view(page: &ApprovalPage, session: &Session, id: &str) -> Result<Propos
         known: refund.acknowledge().map(ToString::to_string),
         may_approve: approve.is_none(),
         may_reject: reject.is_none(),
-        may_revoke: found.revocable(),
+        may_revoke: found.revocable() && may_revoke(page, session).await?,
         why_not: approve.map(|Refusal { code, title, next, .. }| (code, title, next)),
     })
 }
@@ -162,9 +162,15 @@ async fn review(
 ) -> Result<Option<Refusal>, Failure> {
     let by = session.approver(&page.settings);
     let acknowledged = intent.effect.acknowledge().cloned();
-    let choice = Choice { intent: intent.id.clone(), shown: intent.digest.clone(), verdict, acknowledged };
+    let choice = Choice { intent: intent.id.clone(), shown: intent.digest, verdict, acknowledged };
     let review = Review(Decide::<Refund>::new(&by, choice, page.desk())?);
     Ok(execute(&page.ledger, &Timestamp::now, &review).await.err().map(Refusal::from))
+}
+
+async fn may_revoke(page: &ApprovalPage, session: &Session) -> Result<bool, Failure> {
+    let key = Authority::key(&session.tenant, &session.principal);
+    let seen = page.ledger.load(std::slice::from_ref(&key)).await?;
+    Ok(session.approver(&page.settings).may_revoke(seen.item(&key)))
 }
 
 /// Other open proposals of the same order.

@@ -13,6 +13,7 @@ use crate::digest::Digest;
 use crate::effect::Effect;
 use crate::failure::{Code, Failure, Retry};
 use crate::intent::Intent;
+use crate::item::Item;
 use crate::key::Key;
 use crate::keys::{KeySet, Signer};
 use crate::random;
@@ -26,6 +27,14 @@ const LIFETIME: Duration = Duration::from_secs(15 * 60);
 /// for another audience.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Approver(pub Caller);
+
+impl Approver {
+    /// Whether this person may take an approval back, given their authority record. It takes no limit: stopping is safe.
+    #[must_use]
+    pub fn may_revoke(&self, authority: Option<&Item>) -> bool {
+        self.0.has_role(APPROVER) && authority.is_some_and(|item| item.flag("active"))
+    }
+}
 
 /// What a person chose.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -298,8 +307,7 @@ impl Command for Revoke<'_> {
         let Caller { tenant, principal, .. } = &self.by.0;
         let key = key(tenant, &self.intent);
         let Some(item) = seen.item(&key) else { return Err(Failure::not_found("approval")) };
-        let authorized = seen.item(&Authority::key(tenant, principal)).is_some_and(|item| item.flag("active"));
-        if !(self.by.0.has_role(APPROVER) && authorized) {
+        if !self.by.may_revoke(seen.item(&Authority::key(tenant, principal))) {
             return Err(Failure::forbidden("only a person who may approve takes an approval back"));
         }
         if item.get("revoked_at").is_some() {
