@@ -10,7 +10,7 @@ use countersign::clock::Timestamp;
 use countersign::command::execute;
 use countersign::consent::{self, Authority, Choice, Consent, Decide, Review, Verdict};
 use countersign::effect::Effect as _;
-use countersign::failure::Failure;
+use countersign::failure::{Code, Failure};
 use countersign::intent::{self, Intent};
 use countersign::ledger::Ledger as _;
 use countersign::operation::{self, Operation, State as Stand};
@@ -21,7 +21,7 @@ use crate::cookies::Session;
 use crate::list::{open, row};
 use crate::refusal::{Refusal, sentence};
 use crate::sign_in;
-use crate::text::harmless;
+use crate::text::{ahead, harmless, moment};
 use crate::view::{self, ProposalView, Row};
 
 /// How many recent refunds of the order are shown.
@@ -99,20 +99,20 @@ impl Found {
         match &self.consent {
             Some(consent) => {
                 let said = consent.statement();
-                let when = Timestamp::from_seconds(said.decided_at);
+                let when = moment(Timestamp::from_seconds(said.decided_at));
                 match (said.kind, consent.is_revoked()) {
                     (Verdict::Rejection, _) => format!("{} rejected it at {when}.", said.approver),
                     (Verdict::Approval, true) => {
                         format!("{} approved it at {when}; that was taken back.", said.approver)
                     }
                     (Verdict::Approval, false) => {
-                        let until = Timestamp::from_seconds(said.expires_at);
+                        let until = ahead(Timestamp::from_seconds(said.expires_at), now);
                         format!("{} approved it at {when}; it can be submitted until {until}.", said.approver)
                     }
                 }
             }
-            None if self.intent.expired(now) => format!("It lapsed at {}.", self.intent.expires_at),
-            None => format!("Nobody has decided yet. It lapses at {}.", self.intent.expires_at),
+            None if self.intent.expired(now) => format!("It lapsed at {}.", moment(self.intent.expires_at)),
+            None => format!("Nobody has decided yet. It lapses at {}.", ahead(self.intent.expires_at, now)),
         }
     }
 }
@@ -129,10 +129,10 @@ async fn view(page: &ApprovalPage, session: &Session, id: &str) -> Result<Propos
     let refund = &found.intent.effect;
     let recent = |item| {
         let RecentRefund { operation_id: _, amount_minor, state, accepted_at } = RecentRefund::read(item)?;
-        Ok((refund.currency.format(amount_minor.get()), state.to_string(), accepted_at.to_string()))
+        Ok((refund.currency.format(amount_minor.get()), state.to_string(), moment(accepted_at)))
     };
     Ok(ProposalView {
-        person: format!("{} ({})", harmless(&session.name).0, session.principal),
+        person: session.person(),
         id: found.intent.id.to_string(),
         sentence: will_happen(refund),
         live: refund.mode == Mode::Live,
@@ -149,7 +149,10 @@ async fn view(page: &ApprovalPage, session: &Session, id: &str) -> Result<Propos
         may_approve: approve.is_none(),
         may_reject: reject.is_none(),
         may_revoke: found.revocable() && may_revoke(page, session).await?,
-        why_not: approve.map(|Refusal { code, title, next, .. }| (code, title, next)),
+        // What was decided is told already, without a reproach.
+        why_not: approve
+            .filter(|refusal| refusal.code != Code::ALREADY_DECIDED.as_str())
+            .map(|Refusal { code, title, next, .. }| (code, title, next)),
     })
 }
 
@@ -208,8 +211,8 @@ fn facts(intent: &Intent<Refund>) -> Vec<(&'static str, String)> {
     if !through.is_empty() {
         facts.push(("Through", through.join(", ")));
     }
-    facts.push(("Prepared at", intent.created_at.to_string()));
-    facts.push(("Lapses at", intent.expires_at.to_string()));
+    facts.push(("Prepared at", moment(intent.created_at)));
+    facts.push(("Lapses at", moment(intent.expires_at)));
     facts.push(("Proposal", intent.id.to_string()));
     facts.push(("Digest", intent.digest.short()));
     facts
@@ -220,7 +223,7 @@ fn order(order: &Order) -> Vec<(&'static str, String)> {
     let money = |minor: i64| order.currency.format(minor);
     vec![
         ("Status", order.status.to_string()),
-        ("Placed at", order.placed_at.to_string()),
+        ("Placed at", moment(order.placed_at)),
         ("Paid", money(order.captured_minor.get())),
         ("Refunded", money(order.refunded_minor.get())),
         ("On its way back", money(order.reserved_minor.get())),
@@ -230,7 +233,7 @@ fn order(order: &Order) -> Vec<(&'static str, String)> {
 
 /// What became of an approval, where there is nothing left to take back.
 pub(crate) fn too_late(found: &Found) -> Refusal {
-    let code = countersign::failure::Code::ALREADY_DECIDED.as_str();
+    let code = Code::ALREADY_DECIDED.as_str();
     let standing = found.standing(Timestamp::now());
     let title = match &found.operation {
         Some(operation) => sentence(&format!("too late: the refund is {}", operation.state)),
