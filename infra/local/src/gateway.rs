@@ -16,6 +16,7 @@ use countersign::consent::Owners;
 use countersign::failure::Failure;
 use countersign::keys::KeySet;
 use countersign::ledger::{Dynamo, TableNames, create_tables};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::approvals::Approvals;
@@ -130,6 +131,7 @@ pub struct Gateway {
     keys: Keys,
     database: Database,
     streams: Vec<StreamPoller>,
+    late: watch::Sender<bool>,
     schedules: Vec<Schedule>,
     stop: CancellationToken,
 }
@@ -193,7 +195,8 @@ impl Gateway {
         let router = endpoint(contracts, &lambda, &control.issuer, &url, web_urls.get(PAGE), stop.clone())?;
         serve(listener, router.merge(control::router(Arc::clone(&control))), stop.clone());
 
-        let streams = streams(&options.functions, &database, &lambda);
+        let (late, lateness) = watch::channel(false);
+        let streams = streams(&options.functions, &database, &lambda, &lateness);
         let schedules = schedules(&options.functions, options.sweep, &lambda);
         Ok(Self {
             url,
@@ -208,6 +211,7 @@ impl Gateway {
             keys,
             database,
             streams,
+            late,
             schedules,
             stop,
         })
@@ -297,6 +301,11 @@ impl Gateway {
     #[must_use]
     pub fn consent_keys(&self) -> &KeySet {
         &self.control.approvals.keys
+    }
+
+    /// Makes the streams late, as they may be by seconds in production, or lets them go on.
+    pub fn delay_streams(&self, late: bool) {
+        self.late.send_replace(late);
     }
 
     /// Runs every schedule once, now.
