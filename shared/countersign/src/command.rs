@@ -40,15 +40,17 @@ pub trait Command: Sync {
 
 /// How often a decision is made anew before the caller is asked to come again.
 const ROUNDS: u32 = 8;
+/// How often in a row a change may be lost to records that its decision had seen just so: once more than ever happens.
+const BLIND: u32 = 2;
 
 /// Carries a command out.
 ///
 /// # Errors
 /// The decision's refusal, the ledger's failure, `temporarily_unavailable` under endless contention, or `internal` when
-/// the decision never has enough.
+/// the decision never has enough, or takes no notice of what its change is refused for.
 pub async fn execute<C: Command>(ledger: &impl Ledger, clock: &impl Clock, command: &C) -> Result<C::Answer, Failure> {
     let mut seen = ledger.load(&command.keys()).await?;
-    let mut asking = false;
+    let (mut asking, mut blind) = (false, 0);
     for round in 0..ROUNDS {
         let (change, answer) = match command.decide(&seen, clock())? {
             Decision::Answer(answer) => return Ok(answer),
@@ -62,8 +64,17 @@ pub async fn execute<C: Command>(ledger: &impl Ledger, clock: &impl Clock, comma
         asking = false;
         match ledger.commit(&change).await? {
             Commit::Done => return Ok(answer),
-            Commit::Lost(images) => seen.learn(images),
+            Commit::Lost(images) => {
+                let (known, refused) = (seen.clone(), images.keys());
+                seen.learn(images);
+                blind = if seen == known { blind + 1 } else { 0 };
+                if blind == BLIND {
+                    // No waiting helps; whoever keeps the records has to put them right.
+                    return Err(Failure::internal(format!("the change does not fit the records: {}", kinds(&refused))));
+                }
+            }
             Commit::Contended => {
+                blind = 0;
                 jitter(round).await;
                 seen = ledger.load(&seen.keys()).await?;
             }
@@ -73,6 +84,12 @@ pub async fn execute<C: Command>(ledger: &impl Ledger, clock: &impl Clock, comma
         return Err(Failure::internal("the records contradict each other, however often they are read"));
     }
     Err(Failure::temporarily_unavailable(format!("no decision held in {ROUNDS} rounds")))
+}
+
+/// What kinds of records these are; not which, since a key may name a person.
+fn kinds(keys: &[Key]) -> String {
+    let kinds: Vec<_> = keys.iter().filter_map(|key| key.pk().split('#').next()).collect();
+    kinds.join(", ")
 }
 
 /// Waits a random part of 10 ms doubled each round, at most 320 ms: "full jitter", as the AWS Architecture Blog has it

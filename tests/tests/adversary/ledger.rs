@@ -171,6 +171,33 @@ fn an_order_that_is_gone_gets_an_answer() {
 }
 
 #[test]
+fn an_order_that_has_no_room_for_a_refund_is_reported_and_holds_up_nothing() {
+    run(async {
+        for gone in [false, true] {
+            let app = quiet().await;
+            let order = app.order("acme", Currency::Eur, 9_000).await;
+            let a = app.submitted(&order, 100).await;
+            let subject = Order::key(&target(&a.operation).tenant, &order.id);
+            if gone {
+                app.delete(&subject).await;
+            } else {
+                app.commit(Change(vec![Step::update(subject).set("reserved_minor", 99)])).await;
+            }
+            // A batch that fails would come again and again, and all that is behind it would wait.
+            let state = app.deliver(&a.operation).await;
+            assert_eq!(state, if gone { State::Queued } else { State::Sending });
+            let parked = |line: &String| line.contains("\"alarm\":\"parked\"") && line.contains(&a.operation);
+            let mut waited = 0;
+            while !app.logs().iter().any(parked) {
+                assert!(waited < 1_000, "{:?}", app.logs());
+                tokio::time::sleep(Duration::from_millis(10)).await;
+                waited += 1;
+            }
+        }
+    });
+}
+
+#[test]
 fn a_backlog_of_parked_rows_does_not_starve_the_sweep() {
     run(async {
         let app = quiet().await;
