@@ -262,7 +262,7 @@ pub async fn reconcile<E: External, P: Provider<E>>(
     record(ledger, clock, &Evidence::<E>::new(target.clone(), found, looked_at, P::TERMS)?).await
 }
 
-/// Which operation has used an intent, where a provider's event names one.
+/// Which operation has used an intent, where a provider's event names one, and for what effect.
 ///
 /// # Errors
 /// When the ledger does not answer, or the record is malformed.
@@ -270,10 +270,10 @@ pub async fn target_of<E: Effect>(
     ledger: &impl Ledger,
     tenant: &Tenant,
     intent: &IntentId,
-) -> Result<Option<Target>, Failure> {
+) -> Result<Option<(Target, E)>, Failure> {
     let key = Intent::<E>::key(tenant, intent);
     let seen = ledger.load(std::slice::from_ref(&key)).await?;
     let intent = seen.item(&key).map(Intent::<E>::read).transpose()?.flatten();
-    let operation = intent.and_then(|intent| intent.consumed_by);
-    Ok(operation.map(|operation| Target { tenant: tenant.clone(), operation }))
+    let used = intent.and_then(|intent| intent.consumed_by.map(|operation| (operation, intent.effect)));
+    Ok(used.map(|(operation, effect)| (Target { tenant: tenant.clone(), operation }, effect)))
 }

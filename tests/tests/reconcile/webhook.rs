@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use countersign::bounded::Currency;
+use countersign::clock::Timestamp;
 use countersign::operation::State;
-use local::provider::{Behavior, WebhookBehavior};
+use local::provider::{Behavior, LookupBehavior, WebhookBehavior};
 use local::tap::{Fault, Rule};
 use refunds::Order;
 use tests::worker::Submitted;
@@ -149,5 +150,73 @@ fn while_the_ledger_does_not_answer_the_event_comes_again() {
         app.gateway.provider().tell_again(&told_of(app));
         heard(app, &[503, 200]).await;
         assert_eq!(app.operation(&refund.operation).await.state, State::Succeeded);
+    });
+}
+
+/// Waits until the provider has heard this answer.
+async fn heard_once(app: &App, status: u16) {
+    for _ in 0..2_000 {
+        if app.gateway.provider().deliveries().iter().any(|told| told.status == Some(status)) {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("{:?}", app.gateway.provider().deliveries());
+}
+
+#[test]
+fn money_that_comes_back_before_its_success_is_recorded_or_while_no_lookup_works_is_told_again() {
+    run(async {
+        for recorded in [false, true] {
+            let app = told().await;
+            let order = app.order("acme", Currency::Eur, 5_000).await;
+            let refund = app.submitted(&order, 2_000).await;
+            app.gateway.provider().webhook_script(WebhookBehavior::Never);
+            assert_eq!(app.deliver(&refund.operation).await, State::Succeeded);
+            if recorded {
+                app.gateway.provider().lookup_always(order.payment.as_str(), LookupBehavior::Error);
+            } else {
+                let lease = Timestamp::now() + Duration::from_secs(60);
+                app.edit(&refund.operation, |step| step.set("state", "sending").set("lease_until", lease)).await;
+            }
+            app.gateway.provider().come_back(order.payment.as_str()).unwrap();
+            heard_once(app, 503).await;
+            if recorded {
+                app.gateway.provider().lookup_always(order.payment.as_str(), LookupBehavior::Honest);
+            } else {
+                app.edit(&refund.operation, |step| step.set("state", "succeeded").remove("lease_until")).await;
+            }
+            app.gateway.provider().tell_again(&told_of(app));
+            app.wait(&refund.operation, |operation| operation.state == State::Returned).await;
+            assert_eq!((app.balances(&order).await, app.moved(&order)), ((5_000, 0, 0), 0));
+        }
+    });
+}
+
+#[test]
+fn a_refund_of_another_s_payment_that_names_this_intent_makes_nobody_look() {
+    run(async {
+        let app = told().await;
+        let (_, refund) = lost(app, &[WebhookBehavior::Never]).await;
+        let other = app.order("globex", Currency::Eur, 5_000).await;
+        let form = format!(
+            "payment_intent={}&amount=2000&metadata%5Btenant%5D=acme&metadata%5Bintent_id%5D={}",
+            other.payment, refund.proposal
+        );
+        let url = app.gateway.provider_url().replace("/_countersign/", "/v1/");
+        let client = reqwest::Client::new();
+        let request = client.post(url).bearer_auth(local::world::PROVIDER_KEY).body(form);
+        let request = request.header("content-type", "application/x-www-form-urlencoded");
+        let made = request.header("stripe-account", other.account.as_str()).send().await.unwrap();
+        assert_eq!(made.status().as_u16(), 200, "{}", made.text().await.unwrap());
+        heard(app, &[200]).await;
+        let lookups = app
+            .gateway
+            .provider()
+            .requests()
+            .iter()
+            .filter(|seen| seen.path == "/v1/refunds" && seen.method == "GET")
+            .count();
+        assert_eq!((lookups, app.operation(&refund.operation).await.state), (0, State::Unknown));
     });
 }

@@ -6,10 +6,10 @@
 
 use aws_lambda_events::lambda_function_urls::{LambdaFunctionUrlRequest, LambdaFunctionUrlResponse};
 use countersign::clock::Timestamp;
-use countersign::delivery::{attempt, reconcile, target_of};
+use countersign::delivery::{Outcome, attempt, reconcile, target_of};
 use countersign::failure::{Code, Failure};
 use countersign::ledger::Dynamo;
-use countersign::operation::Worker;
+use countersign::operation::{State, Worker};
 use data_encoding::BASE64;
 use http::header::{ALLOW, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, StatusCode};
@@ -71,8 +71,9 @@ impl RefundWebhook {
     async fn hint(&self, event: &Event) -> Result<&'static str, Failure> {
         let Some(hint) = &event.refund else { return Ok("not about a refund that was asked for here") };
         let target = match target_of::<Refund>(&self.ledger, &hint.tenant, &hint.intent).await {
-            Ok(Some(target)) => target,
-            Ok(None) => return Ok("not about a refund that was asked for here"),
+            // Who has an account of their own at the platform writes into metadata what they like, and whose they like.
+            Ok(Some((target, refund))) if refund.payment == hint.payment => target,
+            Ok(Some(_) | None) => return Ok("not about a refund that was asked for here"),
             Err(failure) if failure.code() == Code::INTERNAL => {
                 let (tenant, cause) = (hint.tenant.as_str(), failure.causes());
                 tracing::error!(alarm = "parked", tenant, intent_id = hint.intent.as_str(), cause, "parked");
@@ -80,9 +81,30 @@ impl RefundWebhook {
             }
             Err(failure) => return Err(failure),
         };
-        let looked = reconcile::<Refund, _>(&self.ledger, &Timestamp::now, &self.provider, &target);
+        let looked = async {
+            let outcome = reconcile::<Refund, _>(&self.ledger, &Timestamp::now, &self.provider, &target).await?;
+            if hint.undone && unheard(outcome) { Err(Failure::temporarily_unavailable(UNHEARD)) } else { Ok(outcome) }
+        };
         attempt(Worker::Reconcile, &target, looked).await?;
         Ok("looked at")
+    }
+}
+
+const UNHEARD: &str = "the event says that the refund came to nothing, and the look did not show it";
+
+/// Whether nobody would ever look again although it came to nothing: it counts as a success, or will once its worker has
+/// recorded the answer that it got before. Everywhere else the schedule goes on looking, or a person does.
+const fn unheard(outcome: Outcome) -> bool {
+    match outcome.state {
+        State::Sending | State::Succeeded => !outcome.conflict,
+        State::Queued
+        | State::Settling
+        | State::Unknown
+        | State::NeedsOperator
+        | State::Returned
+        | State::Failed
+        | State::Cancelled
+        | State::Expired => false,
     }
 }
 

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::Refused;
-use crate::object::RefundObject;
+use crate::object::{RefundObject, Standing};
 
 /// The events that carry a refund (<https://docs.stripe.com/api/refunds>). Not `charge.refunded`, which carries a charge
 /// and nothing that leads back to an intent.
@@ -29,7 +29,8 @@ pub struct Event {
     pub refund: Option<Hint>,
 }
 
-/// A refund that an event is about. Its status is left out: by the time it is read it may be another.
+/// A refund that an event is about. Its status is left out, since by the time it is read it may be another, but for what
+/// stays so.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hint {
     /// What the provider calls it.
@@ -40,6 +41,9 @@ pub struct Hint {
     pub tenant: Tenant,
     /// The intent that it carries out, by the refund's metadata.
     pub intent: IntentId,
+    /// Whether it came to nothing, or came back: no other status follows on that
+    /// (<https://docs.stripe.com/refunds#failed-refunds>).
+    pub undone: bool,
 }
 
 #[derive(Deserialize)]
@@ -95,6 +99,7 @@ fn hint(refund: &RefundObject) -> Option<Hint> {
         payment: PaymentReference::parse(refund.payment_intent.as_deref()?).ok()?,
         tenant: Tenant::parse(metadata.tenant.as_deref()?).ok()?,
         intent: IntentId::parse(metadata.intent_id.as_deref()?).ok()?,
+        undone: matches!(refund.standing(), Standing::Undone(_)),
     })
 }
 
