@@ -103,6 +103,22 @@ fn a_success_that_is_contradicted_is_marked_and_a_person_says_whether_it_came_ba
 }
 
 #[test]
+fn what_had_come_back_and_is_contradicted_is_booked_where_a_person_finds_that_it_happened() {
+    run(async {
+        for (resolution, state, balances) in
+            [(Resolution::Succeeded, State::Succeeded, REFUNDED), (Resolution::Failed, State::Returned, RELEASED)]
+        {
+            let scene = Scene::sent(Sent::Happened("re_1".to_owned())).await;
+            assert_eq!(scene.look(100, undone()).await.state, State::Returned);
+            let outcome = scene.look(200, contradiction()).await;
+            assert_eq!((outcome.state, outcome.conflict), (State::Returned, true));
+            assert_eq!(scene.resolve("acme-operator", resolution).await.unwrap().state, state);
+            assert_eq!((scene.balances().await, scene.order_now().await.conflicts), (balances, 0));
+        }
+    });
+}
+
+#[test]
 fn what_was_cancelled_or_ran_out_of_time_and_is_there_is_in_conflict() {
     run(async {
         let scene = Scene::queued().await;

@@ -95,7 +95,7 @@ impl<'a, E: External> Resolve<'a, E> {
         let Operation { effect, tenant, state, .. } = &operation;
         let happened = self.resolution == Resolution::Succeeded;
         let event = match (state, happened) {
-            (State::Failed | State::Cancelled | State::Expired, true) => Some(Event::Booked),
+            (State::Failed | State::Cancelled | State::Expired | State::Returned, true) => Some(Event::Booked),
             (State::Succeeded, false) => Some(Event::CameBack),
             (
                 State::Queued

@@ -6,7 +6,7 @@
 //!   ├─────────┤ definitely not executed                 settling ─► succeeded | failed | needs_operator
 //!   │         ├─► settling                              unknown ─► succeeded | failed | settling | needs_operator
 //!   │         └─► unknown ─┐                            needs_operator ─► succeeded | failed
-//!   └── absence proved ────┘                            failed | cancelled | expired, in conflict ─► succeeded (a person)
+//!   └── absence proved ────┘                            failed | cancelled | expired | returned, in conflict ─► succeeded (a person)
 //! ```
 //!
 //! What is found at the provider is evidence even of what was never sent from here: a ledger restored from a backup has
@@ -98,7 +98,7 @@ pub const fn next(state: State, event: Event, attempts: i64) -> Option<State> {
         (State::Settling | State::Unknown, Event::Stuck) => State::NeedsOperator,
         (State::Succeeded, Event::CameBack) => State::Returned,
         // Only of an operation in conflict: see `Resolve`.
-        (State::Failed | State::Cancelled | State::Expired, Event::Booked) => State::Succeeded,
+        (State::Failed | State::Cancelled | State::Expired | State::Returned, Event::Booked) => State::Succeeded,
         _ => return None,
     })
 }
@@ -177,7 +177,8 @@ mod tests {
         for state in State::ALL.iter().filter(|state| state.is_final()) {
             for event in EVENTS {
                 let came_back = *state == State::Succeeded && event == Event::CameBack;
-                let allowed = came_back || (state.is_void() && event == Event::Booked);
+                let without = state.is_void() || *state == State::Returned;
+                let allowed = came_back || (without && event == Event::Booked);
                 assert_eq!(next(*state, event, 1).is_some(), allowed, "{state} {event:?}");
             }
         }
