@@ -131,6 +131,7 @@ fn what_a_restored_ledger_has_forgotten_to_have_sent_is_found_and_not_sent_again
         for (found, state, balances) in [
             (happened(), State::Succeeded, REFUNDED),
             (accepted(), State::Settling, RESERVED),
+            (undone(), State::Failed, RELEASED),
             (contradiction(), State::NeedsOperator, RESERVED),
         ] {
             let scene = Scene::queued().await;

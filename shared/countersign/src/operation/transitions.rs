@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! queued ─► sending ─► succeeded ─► returned            queued (attempts = 0) ─► cancelled | expired
-//!   ▲         ├─► failed                                queued ─► succeeded | settling | needs_operator, (attempts > 0) failed
+//!   ▲         ├─► failed                                queued ─► succeeded | failed | settling | needs_operator
 //!   ├─────────┤ definitely not executed                 settling ─► succeeded | failed | needs_operator
 //!   │         ├─► settling                              unknown ─► succeeded | failed | settling | needs_operator
 //!   │         └─► unknown ─┐                            needs_operator ─► succeeded | failed
@@ -88,7 +88,7 @@ pub const fn next(state: State, event: Event, attempts: i64) -> Option<State> {
         (State::Queued, Event::Stopped | Event::Lapsed) => State::NeedsOperator,
         (State::Queued, Event::Happened) => State::Succeeded,
         (State::Queued, Event::Accepted) => State::Settling,
-        (State::Queued, Event::Refused) if !untouched => State::Failed,
+        (State::Queued, Event::Refused) => State::Failed,
         (State::Queued, Event::Stuck) => State::NeedsOperator,
         (State::Sending | State::Unknown, Event::NotExecuted) => State::Queued,
         (State::Sending, Event::Lost) => State::Unknown,
