@@ -8,6 +8,7 @@ mod money;
 mod names;
 mod set;
 mod text;
+mod visible;
 
 pub use integer::Range;
 pub use money::{AmountMinor, Currency};
@@ -15,6 +16,7 @@ pub(crate) use names::tag;
 pub use names::{Actor, Client, Domain, IdempotencyKey, IntentId, Issuer, Nonce, OperationId, Principal, Role, Tenant};
 pub use set::Set;
 pub use text::{Alphabet, Grammar};
+pub use visible::deceives;
 
 /// Where a schema carries the bounds as a sentence, until [`crate::contract`] has appended them to the description.
 pub(crate) const BOUNDS: &str = "x-bounds";

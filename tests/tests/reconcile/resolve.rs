@@ -99,7 +99,7 @@ fn evidence_is_something_to_read() {
         let scene = stuck().await;
         let by = scene.app.caller("acme-operator");
         let id = || OperationId::parse(&scene.refund.operation).unwrap();
-        for bad in ["", "   ", "a\nb", "\u{0}", &"x".repeat(501)] {
+        for bad in ["", "   ", "a\nb", "\u{0}", "a\u{2028}b", "a\u{202e}b", "a\u{200b}b", &"x".repeat(501)] {
             let refused = Resolve::<Refund>::new(&by, id(), Resolution::Failed, bad).unwrap_err();
             assert_eq!(refused.code(), Code::INVALID_INPUT, "{bad:?}");
         }

@@ -1,6 +1,7 @@
 //! Text for people: moments as they read them, and what other people wrote, bounded and without characters that show
 //! something else than what is there.
 
+use countersign::bounded::deceives;
 use countersign::clock::Timestamp;
 
 /// How much of a text is shown, in characters.
@@ -25,17 +26,10 @@ pub(crate) fn ahead(until: Timestamp, now: Timestamp) -> String {
 
 /// A text as it may be shown, and whether there is more of it. What it holds of markup is escaped by the template.
 pub(crate) fn harmless(text: &str) -> (String, bool) {
-    let shown = text.chars().take(SHOWN).map(|letter| if deceives(letter) { REPLACEMENT } else { letter }).collect();
+    let shown = text
+        .chars()
+        .take(SHOWN)
+        .map(|letter| if letter != '\n' && deceives(letter) { REPLACEMENT } else { letter })
+        .collect();
     (shown, text.chars().count() > SHOWN)
-}
-
-/// Whether a character has no shape of its own but changes how others look: controls but for the line's end, marks that
-/// turn the direction of writing (<https://www.unicode.org/reports/tr9/>), and what is not seen at all.
-fn deceives(letter: char) -> bool {
-    (letter.is_control() && letter != '\n')
-        || matches!(letter,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
-            | '\u{180b}'..='\u{180f}' | '\u{200b}' | '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-            | '\u{3164}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
-            | '\u{e0000}'..='\u{e0fff}')
 }

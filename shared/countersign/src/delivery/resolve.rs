@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use super::External;
 use super::books::entries;
-use crate::bounded::{Nonce, OperationId};
+use crate::bounded::{Nonce, OperationId, deceives};
 use crate::caller::Caller;
 use crate::change::{Change, Snapshot, Step};
 use crate::clock::Timestamp;
@@ -42,7 +42,7 @@ pub struct Resolve<'a, E> {
 type Resolved<E> = Result<Decision<Operation<E>>, Failure>;
 
 impl<'a, E: External> Resolve<'a, E> {
-    /// `by` has found this out, and says how: 1 to 500 characters, none of them control characters.
+    /// `by` has found this out, and says how: 1 to 500 characters, none that [deceives].
     ///
     /// # Errors
     /// `invalid_input` for evidence that is none, or when the operating system has no randomness to give.
@@ -54,7 +54,7 @@ impl<'a, E: External> Resolve<'a, E> {
     ) -> Result<Self, Failure> {
         let evidence = evidence.trim();
         let length = evidence.chars().count();
-        if length == 0 || length > EVIDENCE || evidence.chars().any(char::is_control) {
+        if length == 0 || length > EVIDENCE || evidence.chars().any(deceives) {
             let message = format!("say in 1 to {EVIDENCE} characters, on one line, how it was found out");
             return Err(Failure::invalid_input("evidence", message));
         }
