@@ -20,7 +20,7 @@ struct Signed<'a> {
 /// Whether one of the secrets signed this body, now.
 pub(super) fn check(secrets: &[String], header: &str, body: &[u8], now: Timestamp) -> Result<(), Refused> {
     let Signed { time, signatures } = Signed::parse(header).ok_or(Refused::Header)?;
-    let signed = secrets.iter().any(|secret| signatures.iter().any(|signature| is_by(secret, time, body, signature)));
+    let signed = secrets.iter().any(|secret| is_by(secret, time, body, &signatures));
     if !signed {
         return Err(Refused::Signature);
     }
@@ -48,11 +48,12 @@ fn is_time(value: &str) -> bool {
     (1..=12).contains(&value.len()) && value.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Compares in constant time.
-fn is_by(secret: &str, time: &str, body: &[u8], signature: &[u8]) -> bool {
+/// Whether one of the signatures is this secret's, compared in constant time. The body is gone through once, however many
+/// a stranger has written down.
+fn is_by(secret: &str, time: &str, body: &[u8], signatures: &[Vec<u8>]) -> bool {
     let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(secret.as_bytes()) else { return false };
     mac.update(time.as_bytes());
     mac.update(b".");
     mac.update(body);
-    mac.verify_slice(signature).is_ok()
+    signatures.iter().any(|signature| mac.clone().verify_slice(signature).is_ok())
 }
