@@ -32,9 +32,16 @@ const OVERDUE: Duration = Duration::from_secs(60);
 /// Over how many partitions of the due index a worker's operations are spread.
 const DUE_SHARDS: u8 = 4;
 
-/// The partitions of the due index that one kind of worker sweeps for a command.
-pub fn due_shards<E: Effect>(worker: Worker) -> impl Iterator<Item = String> {
-    (0..DUE_SHARDS).map(move |shard| due_shard::<E>(worker, shard))
+/// The partitions of the due index that one kind of worker sweeps for a command: each minute another one first, so that
+/// more than a sweep can handle in one of them does not keep it from the others for ever.
+pub fn due_shards<E: Effect>(worker: Worker, now: Timestamp) -> impl Iterator<Item = String> {
+    in_turn(now).map(move |shard| due_shard::<E>(worker, shard))
+}
+
+fn in_turn(now: Timestamp) -> impl Iterator<Item = u8> {
+    let first = now.seconds().div_euclid(60).rem_euclid(DUE_SHARDS.into());
+    let first = u8::try_from(first).unwrap_or_default();
+    (first..DUE_SHARDS).chain(0..first)
 }
 
 fn due_shard<E: Effect>(worker: Worker, shard: u8) -> String {
@@ -258,5 +265,18 @@ impl<E: Effect> Operation<E> {
     fn due_shard(&self, state: State) -> Option<String> {
         let sum = self.id.as_str().bytes().fold(0_u8, u8::wrapping_add);
         state.worker().map(|worker| due_shard::<E>(worker, sum % DUE_SHARDS))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_minute_another_partition_is_swept_first_and_none_is_left_out() {
+        let orders: Vec<Vec<u8>> =
+            (-1..3).map(|minute| in_turn(Timestamp::from_seconds(minute * 60)).collect()).collect();
+        assert_eq!(orders, [[3, 0, 1, 2], [0, 1, 2, 3], [1, 2, 3, 0], [2, 3, 0, 1]]);
+        assert_eq!(in_turn(Timestamp::from_seconds(119)).next(), Some(1));
     }
 }

@@ -28,7 +28,7 @@ pub async fn sweep<E: Effect, F: Future<Output = Result<Outcome, Failure>>>(
     least: Duration,
     handle: impl Fn(Target) -> F,
 ) -> Result<(), Failure> {
-    for shard in due_shards::<E>(worker) {
+    for shard in due_shards::<E>(worker, Timestamp::now()) {
         let mut page = Some(Page::default());
         while let Some(next) = page.filter(|_| deadline.left() >= least) {
             let (due, further) = ledger.due(&shard, Timestamp::now(), next).await?;
