@@ -250,6 +250,58 @@ impl<F: Fn() -> futures::future::BoxFuture<'static, ()> + Sync> Ledger for Betwe
     }
 }
 
+#[test]
+fn an_operator_who_comes_late_takes_no_other_operator_s_word_off_the_record() {
+    run(async {
+        let app = quiet().await;
+        let order = app.order("acme", Currency::Eur, 9_000).await;
+        app.gateway.provider().script(order.payment.as_str(), local::provider::Behavior::Decline);
+        let a = app.submitted(&order, 100).await;
+        assert_eq!(app.deliver(&a.operation).await, State::Failed);
+        let subject = Order::key(&target(&a.operation).tenant, &order.id);
+        let contradict = move |operation: String, subject| async move {
+            let nonce = countersign::random::nonce().unwrap();
+            app.edit(&operation, |step| step.set("conflict", true).set("nonce", nonce.as_str())).await;
+            app.commit(Change(vec![Step::update(subject).set("conflicts", 1)])).await;
+        };
+        contradict(a.operation.clone(), subject.clone()).await;
+        let by = app.caller("acme-operator");
+        let says = |by, evidence| {
+            let operation = target(&a.operation).operation;
+            countersign::delivery::Resolve::<Refund>::new(
+                by,
+                operation,
+                countersign::delivery::Resolution::Failed,
+                evidence,
+            )
+        };
+        // While one operator's word is on its way, another's is taken, and the provider contradicts that one too.
+        let hook = {
+            let (operation, subject) = (a.operation.clone(), subject.clone());
+            move || {
+                let (operation, subject) = (operation.clone(), subject.clone());
+                let f: futures::future::BoxFuture<'static, ()> = Box::pin(async move {
+                    let by = app.caller("acme-operator");
+                    let id = target(&operation).operation;
+                    let other = countersign::delivery::Resolve::<Refund>::new(
+                        &by,
+                        id,
+                        countersign::delivery::Resolution::Failed,
+                        "the other operator's",
+                    );
+                    execute(app.gateway.ledger(), &Timestamp::now, &other.unwrap()).await.unwrap();
+                    contradict(operation, subject).await;
+                });
+                f
+            }
+        };
+        let between = Between { inner: app.gateway.ledger(), done: AtomicBool::new(false), hook };
+        execute(&between, &Timestamp::now, &says(&by, "the one operator's").unwrap()).await.unwrap();
+        let said = app.operation(&a.operation).await.resolution.unwrap();
+        assert!(said.contains("the other operator's") && said.contains("the one operator's"), "{said}");
+    });
+}
+
 async fn replaced(verdict: Verdict) {
     let app = quiet().await;
     let order = app.order("acme", Currency::Eur, 9_000).await;

@@ -148,6 +148,8 @@ impl<'a, E: External> Resolve<'a, E> {
         let said = format!("{now} {} says {}: {}", self.by.principal, self.resolution, self.evidence);
         // What was said before stays on record.
         let said = operation.resolution.iter().cloned().chain([said]).collect::<Vec<_>>().join("\n");
+        // A person decides about what they were shown, and takes no other person's word off the record.
+        let step = step.when_is("nonce", operation.nonce.as_str());
         let step = step.set("resolution", said.as_str()).set("reason", "an operator found out what became of it");
         let mut steps = vec![step];
         steps.extend(booked);
