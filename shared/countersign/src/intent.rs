@@ -51,12 +51,13 @@ impl Requester {
         self.issuer == by.issuer && self.principal == by.principal
     }
 
-    /// Whether this name is one under which the request was made; such a person can approve nothing of it.
+    /// Whether this name is one under which the request was made; such a person can approve nothing of it. A name in
+    /// other letter case is the same, since an issuer may spell one person's in two ways.
     #[must_use]
     pub fn goes_by(&self, name: &str) -> bool {
-        let actor = self.actor.as_ref().is_some_and(|actor| actor.as_str() == name);
-        let client = self.client.as_ref().is_some_and(|client| client.as_str() == name);
-        self.principal.as_str() == name || actor || client
+        let actor = self.actor.as_ref().is_some_and(|actor| actor.as_str().eq_ignore_ascii_case(name));
+        let client = self.client.as_ref().is_some_and(|client| client.as_str().eq_ignore_ascii_case(name));
+        self.principal.as_str().eq_ignore_ascii_case(name) || actor || client
     }
 
     pub(crate) fn write(&self, item: Item) -> Item {

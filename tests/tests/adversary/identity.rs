@@ -3,6 +3,8 @@
 use countersign::bounded::Currency;
 use countersign::caller::HEADER;
 use countersign::clock::Timestamp;
+use countersign::consent::Verdict;
+use countersign::failure::Code;
 use countersign::keys::Signer;
 use countersign::tool::full_name;
 use local::keys::AUDIENCE;
@@ -10,6 +12,7 @@ use local::lambda::Invoked;
 use serde_json::{Value, json};
 use tests::app::{code, key, prepare, submit};
 use tests::direct::client_context;
+use tests::people::{authority, authority_key};
 use tests::{App, quiet, run};
 
 fn signer(app: &App) -> Signer {
@@ -173,6 +176,22 @@ fn keys_do_not_collide() {
             app.decide("acme-approver", &p, countersign::consent::Verdict::Approval).await.unwrap();
             let r = d.call("submit_refund", submit(&p, &k)).await;
             assert!(ids.insert(r["operation_id"].as_str().unwrap().to_owned()) && r["replayed"] == false, "{name}");
+        }
+    });
+}
+
+#[test]
+fn a_name_in_other_letter_case_is_no_second_person() {
+    run(async {
+        let app = quiet().await;
+        let order = app.order("acme", Currency::Eur, 5_000).await;
+        let p = app.prepared(&order, 100).await;
+        // The requester, their agent, the client, and an owner of the client.
+        for name in ["Acme-Clerk", "ACME-AGENT", "Acme-Agent-App", "acme-Owner"] {
+            let person = app.person("acme", name);
+            app.put(&authority_key("acme", name), authority(50_000)).await;
+            let refused = app.decide_as(&person, &p, Verdict::Approval).await.unwrap_err();
+            assert_eq!(refused.code(), Code::FORBIDDEN, "{name}: {refused}");
         }
     });
 }

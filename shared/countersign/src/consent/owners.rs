@@ -39,11 +39,12 @@ impl Owners {
         Ok(Self(owners))
     }
 
-    /// Whether this person answers for the client through which the request came.
+    /// Whether this person answers for the client through which the request came, in whichever letter case.
     #[must_use]
     pub fn own(&self, requester: &Requester, principal: &Principal) -> bool {
-        let owners = requester.client.as_ref().and_then(|client| self.0.get(client.as_str()));
-        owners.is_some_and(|owners| owners.contains(principal.as_str()))
+        let Some(client) = &requester.client else { return false };
+        let clients = self.0.iter().filter(|(name, _)| name.eq_ignore_ascii_case(client.as_str()));
+        clients.flat_map(|(_, owners)| owners).any(|owner| owner.eq_ignore_ascii_case(principal.as_str()))
     }
 }
 
