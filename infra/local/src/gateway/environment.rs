@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::binaries::Function;
 use crate::issuer::Issuer;
 use crate::keys::{AUDIENCE, Keys, OPERATIONS_AUDIENCE};
-use crate::world::{CLIENT_OWNERS, PROVIDER_KEY, WEBHOOK_SECRET};
+use crate::world::{CLIENT_OWNERS, PROVIDER_ACCOUNTS, PROVIDER_KEY, WEBHOOK_SECRET};
 
 use super::{CONSENTS, GATEWAY_ID, GatewayError, LEDGER, PAGE_CLIENT};
 
@@ -41,6 +41,7 @@ impl Environment<'_> {
             ("COUNTERSIGN_ISSUER_KEYS", self.issuer.jwks().to_string()),
             ("COUNTERSIGN_PROVIDER_URL", self.provider_url.clone()),
             ("COUNTERSIGN_PROVIDER_KEY", PROVIDER_KEY.to_owned()),
+            ("COUNTERSIGN_PROVIDER_ACCOUNTS", PROVIDER_ACCOUNTS.to_owned()),
             ("COUNTERSIGN_WEBHOOK_SECRET", WEBHOOK_SECRET.to_owned()),
         ];
         Ok(variables.map(|(name, value)| (name.to_owned(), value)).to_vec())
