@@ -55,6 +55,12 @@ impl<'a, E: Effect> Submit<'a, E> {
         Ok(Self { by, intent, operation, consent_keys, nonce: random::nonce()?, effect: PhantomData })
     }
 
+    /// The same command under this nonce: for whoever has to run it again to the letter.
+    #[must_use]
+    pub fn under(self, nonce: Nonce) -> Self {
+        Self { nonce, ..self }
+    }
+
     /// The answer to a key that has been used.
     fn replay(&self, operation: Operation<E>) -> Result<Accepted<E>, Failure> {
         if !operation.requester.is(self.by) {

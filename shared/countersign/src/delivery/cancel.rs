@@ -33,6 +33,12 @@ impl<'a, E: External> Cancel<'a, E> {
         Ok(Self { by, operation, nonce: random::nonce()?, effect: PhantomData })
     }
 
+    /// The same command under this nonce: for whoever has to run it again to the letter.
+    #[must_use]
+    pub fn under(self, nonce: Nonce) -> Self {
+        Self { nonce, ..self }
+    }
+
     fn key(&self) -> Key {
         operation::key(&self.by.tenant, &self.operation)
     }

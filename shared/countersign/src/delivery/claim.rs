@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use super::books::entries;
 use super::evidence::{first_look, recognized};
 use super::{External, LEASE, Provider, Target};
-use crate::bounded::Nonce;
+use crate::bounded::{IntentId, Nonce};
 use crate::change::{Change, Guard, Snapshot, Step};
 use crate::clock::Timestamp;
 use crate::command::{Command, Decision};
@@ -50,6 +50,14 @@ pub struct Ticket<E> {
     pub request: String,
 }
 
+impl<E> Ticket<E> {
+    /// Under which key the provider is asked: the intent's, whichever attempt it is, so that it recognizes a repeat.
+    #[must_use]
+    pub const fn provider_key(&self) -> &IntentId {
+        &self.operation.intent_id
+    }
+}
+
 impl<'a, E: External, P: Provider<E>> Claim<'a, E, P> {
     /// Takes the target, to send it to the provider.
     ///
@@ -57,6 +65,12 @@ impl<'a, E: External, P: Provider<E>> Claim<'a, E, P> {
     /// When the operating system has no randomness to give.
     pub fn new(target: Target, provider: &'a P, consent_keys: &'a KeySet) -> Result<Self, Failure> {
         Ok(Self { target, provider, consent_keys, nonce: random::nonce()?, effect: PhantomData })
+    }
+
+    /// The same command under this nonce: for whoever has to run it again to the letter.
+    #[must_use]
+    pub fn under(self, nonce: Nonce) -> Self {
+        Self { nonce, ..self }
     }
 
     fn key(&self) -> Key {

@@ -67,6 +67,12 @@ impl<E: External> Evidence<E> {
         Ok(Self { target, found, looked_at, terms, nonce: random::nonce()?, effect: PhantomData })
     }
 
+    /// The same command under this nonce: for whoever has to run it again to the letter.
+    #[must_use]
+    pub fn under(self, nonce: Nonce) -> Self {
+        Self { nonce, ..self }
+    }
+
     fn key(&self) -> Key {
         operation::key(&self.target.tenant, &self.target.operation)
     }

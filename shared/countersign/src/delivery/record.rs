@@ -37,6 +37,12 @@ impl<E: External> Record<E> {
         Ok(Self { ticket, sent, nonce: random::nonce()? })
     }
 
+    /// The same command under this nonce: for whoever has to run it again to the letter.
+    #[must_use]
+    pub fn under(self, nonce: Nonce) -> Self {
+        Self { nonce, ..self }
+    }
+
     fn key(&self) -> Key {
         operation::key(&self.ticket.operation.tenant, &self.ticket.operation.id)
     }
