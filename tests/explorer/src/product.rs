@@ -1,0 +1,566 @@
+//! The product as the explorer runs it: its own commands and its own changes, each decision made once and remembered.
+//!
+//! Records, keys, changes and tickets are numbered, so that a state of the world is a few numbers. What is remembered is
+//! found by a fingerprint of 64 bits.
+
+mod people;
+
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::rc::Rc;
+
+use countersign::bounded::{IdempotencyKey, IntentId, Nonce, OperationId};
+use countersign::change::{Change, Snapshot};
+use countersign::clock::Timestamp;
+use countersign::command::{Command, Decision};
+use countersign::consent::{self, Authority, Decide, Decided, Revoke, Verdict as Said};
+use countersign::delivery::{Cancel, Claim, Claimed, Evidence, Found, Provider as _, Record as Outcome, Sent, Target, Ticket};
+use countersign::delivery::{Resolution, Resolve};
+use countersign::digest::Digest;
+use countersign::failure::{Code, Failure};
+use countersign::intent::{Intent, Prepare};
+use countersign::item::Item;
+use countersign::key::Key;
+use countersign::ledger::{Verdict, verdict};
+use countersign::operation::{self, Operation, State};
+use countersign::submit::{Accepted, Submit};
+use countersign::{effect::Effect, hold};
+use refunds::{Order as RefundOrder, Reason, Refund, RefundDraft};
+
+use crate::actor::Seen;
+use crate::provider::{Promises, Reply, Sight};
+use crate::world::{KeyNo, RECORDS, Record, Tables};
+pub use people::{People, START};
+
+/// A command, with all that it was told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Cmd {
+    Submit { intent: u8, key: u8 },
+    Approve { intent: u8 },
+    Revoke { intent: u8 },
+    Claim { operation: u8 },
+    Record { ticket: u32, reply: Reply },
+    Evidence { operation: u8, sight: Sight, since: u32 },
+    Cancel { operation: u8 },
+    Resolve { operation: u8, happened: bool },
+}
+
+/// A command under a nonce of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Order {
+    pub cmd: Cmd,
+    pub nonce: u16,
+}
+
+impl Order {
+    pub fn records(&self) -> bool {
+        matches!(self.cmd, Cmd::Record { .. })
+    }
+}
+
+/// What a command answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// A receipt, and whether it is said to be a repeat.
+    Accepted { receipt: String, replayed: bool },
+    /// The right to send.
+    Ticket(u32),
+    /// Anything else.
+    Done,
+}
+
+/// What a decision comes to.
+#[derive(Debug)]
+pub enum Made {
+    Answer(Answer),
+    /// The number of a change, and the answer if it is committed.
+    Commit(u32, Answer),
+    Need(Vec<KeyNo>),
+    Refused(Code),
+}
+
+/// What an operation's record says, read attribute by attribute and not by the product's own reading.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct View {
+    pub state: State,
+    pub intent: u8,
+    pub fence: i64,
+    pub attempts: i64,
+    pub conflict: bool,
+    pub lease_until: Option<i64>,
+    pub absent_since: Option<i64>,
+    pub due_at: Option<i64>,
+    pub due_shard: Option<String>,
+    pub request: Option<String>,
+    pub approval: String,
+    /// All that must never change.
+    pub receipt: String,
+}
+
+/// What an order's record says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Books {
+    pub captured: i64,
+    pub refundable: i64,
+    pub reserved: i64,
+    pub refunded: i64,
+    pub conflicts: i64,
+    pub terms: i64,
+}
+
+/// How a change meets some records.
+struct Met {
+    holds: Vec<bool>,
+    after: Vec<Record>,
+}
+
+/// What became of a commit.
+pub enum Committed {
+    Done(Tables),
+    Lost(Seen),
+    Contended,
+}
+
+/// The product and its memory.
+pub struct Product {
+    pub people: People,
+    pub order: RefundOrder,
+    pub intents: Vec<IntentId>,
+    pub amounts: Vec<i64>,
+    digests: Vec<Digest>,
+    keys_used: Vec<IdempotencyKey>,
+    pub operations: Vec<OperationId>,
+    keys: Vec<Key>,
+    key_numbers: HashMap<Key, KeyNo>,
+    items: Vec<Item>,
+    item_numbers: HashMap<Item, Record>,
+    views: Vec<Option<Rc<View>>>,
+    books: Vec<Option<Books>>,
+    changes: Vec<(Change, Vec<KeyNo>)>,
+    pub tickets: Vec<Rc<Ticket<Refund>>>,
+    provider_keys: Vec<String>,
+    made: HashMap<u64, Rc<Made>>,
+    met: HashMap<u64, Rc<Met>>,
+    /// How many decisions were really made.
+    pub decisions: usize,
+}
+
+fn fingerprint(of: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    of.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// A text of 26 letters for a number.
+fn letters(number: u64) -> String {
+    let digits = format!("{number:0>26}");
+    digits.bytes().map(|digit| char::from(digit - b'0' + b'a')).collect()
+}
+
+impl Product {
+    /// A product whose tables hold an order, the approver's authority, and intents of these amounts.
+    pub fn new(captured: i64, amounts: &[i64], keys: usize) -> (Self, Tables) {
+        let people = People::new();
+        let order = people.order(captured);
+        let keys_used: Vec<_> =
+            (0..keys).map(|key| IdempotencyKey::parse(&format!("idempotency-key-{key}")).unwrap()).collect();
+        let operations =
+            keys_used.iter().map(|key| operation::id(&people.agent, Refund::COMMAND, key).unwrap()).collect();
+        let mut product = Self {
+            people,
+            order,
+            intents: Vec::new(),
+            amounts: amounts.to_vec(),
+            digests: Vec::new(),
+            keys_used,
+            operations,
+            keys: Vec::new(),
+            key_numbers: HashMap::new(),
+            items: vec![Item::new()],
+            item_numbers: HashMap::new(),
+            views: vec![None],
+            books: vec![None],
+            changes: Vec::new(),
+            tickets: Vec::new(),
+            provider_keys: Vec::new(),
+            made: HashMap::new(),
+            met: HashMap::new(),
+            decisions: 0,
+        };
+        let mut tables = [0; RECORDS];
+        // The order is key 0, the authority 1, the hold 2; then the operations.
+        let order_key = RefundOrder::key(&product.people.agent.tenant, &product.order.id);
+        let item = product.order.item();
+        product.put(&mut tables, &order_key, item);
+        let authority = product.authority_key();
+        let item = product.people.authority();
+        product.put(&mut tables, &authority, item);
+        product.number(&hold::key(Refund::COMMAND).unwrap());
+        for operation in 0..keys {
+            product.operation_no(operation as u8);
+        }
+        for amount in amounts {
+            product.prepare(&mut tables, *amount);
+        }
+        (product, tables)
+    }
+
+    fn prepare(&mut self, tables: &mut Tables, amount: i64) {
+        let draft = RefundDraft {
+            order_id: self.order.id.clone(),
+            amount_minor: countersign::bounded::AmountMinor::new(amount).unwrap(),
+            currency: self.order.currency,
+            reason: Reason::Damaged,
+        };
+        let id = IntentId::parse(&format!("prop_{}", letters(self.intents.len() as u64))).unwrap();
+        let by = self.people.agent.clone();
+        let prepare = Prepare::new(&by, draft).unwrap().under(id.clone());
+        let seen = prepare.keys().iter().map(|key| self.number(key)).map(|key| (key, tables[usize::from(key)])).collect();
+        let Decision::Commit(change, _) = prepare.decide(&self.snapshot(&seen), START).unwrap() else {
+            panic!("an intent is prepared at once")
+        };
+        let change = self.remember_change(change);
+        let Committed::Done(after) = self.commit(tables, change, 0) else { panic!("it is prepared") };
+        *tables = after;
+        let key = Intent::<Refund>::key(&self.people.agent.tenant, &id);
+        let number = self.number(&key);
+        let intent = Intent::<Refund>::read(self.item(tables[usize::from(number)]).unwrap()).unwrap().unwrap();
+        self.digests.push(intent.digest);
+        self.intents.push(id);
+    }
+
+    // Keys and records by number.
+
+    pub fn number(&mut self, key: &Key) -> KeyNo {
+        if let Some(number) = self.key_numbers.get(key) {
+            return *number;
+        }
+        let number = self.keys.len() as KeyNo;
+        assert!(usize::from(number) < RECORDS, "a scenario has more than {RECORDS} records");
+        self.keys.push(key.clone());
+        self.key_numbers.insert(key.clone(), number);
+        number
+    }
+
+    pub fn operation_no(&mut self, operation: u8) -> KeyNo {
+        let key = operation::key(&self.people.agent.tenant, &self.operations[usize::from(operation)]);
+        self.number(&key)
+    }
+
+    pub fn consent_no(&mut self, intent: u8) -> KeyNo {
+        let key = consent::key(&self.people.agent.tenant, &self.intents[usize::from(intent)]);
+        self.number(&key)
+    }
+
+    pub fn authority_key(&self) -> Key {
+        Authority::key(&self.people.agent.tenant, &self.people.approver.0.principal)
+    }
+
+    fn intern(&mut self, item: Item) -> Record {
+        if let Some(record) = self.item_numbers.get(&item) {
+            return *record;
+        }
+        let record = self.items.len() as Record;
+        self.views.push(self.read_view(&item).map(Rc::new));
+        self.books.push(read_books(&item));
+        self.items.push(item.clone());
+        self.item_numbers.insert(item, record);
+        record
+    }
+
+    pub fn item(&self, record: Record) -> Option<&Item> {
+        (record != 0).then(|| &self.items[record as usize])
+    }
+
+    /// Writes a record as an administrator does.
+    pub fn put(&mut self, tables: &mut Tables, key: &Key, item: Item) {
+        let number = self.number(key);
+        tables[usize::from(number)] = self.intern(item);
+    }
+
+    /// Edits a record as an administrator does.
+    pub fn edit(&mut self, tables: &mut Tables, number: KeyNo, edit: impl FnOnce(Item) -> Item) {
+        let item = self.item(tables[usize::from(number)]).cloned().unwrap_or_default();
+        tables[usize::from(number)] = self.intern(edit(item));
+    }
+
+    pub fn view(&self, tables: &Tables, operation: u8) -> Option<Rc<View>> {
+        // The operations' keys follow three others: see `new`.
+        self.views[tables[usize::from(operation) + 3] as usize].clone()
+    }
+
+    pub fn books(&self, tables: &Tables) -> Books {
+        self.books[tables[0] as usize].expect("the order is there")
+    }
+
+    fn read_view(&self, item: &Item) -> Option<View> {
+        let state = State::parse(item.text("state").ok()?).ok()?;
+        let intent = IntentId::parse(item.text("intent_id").ok()?).ok()?;
+        let text = |name| item.text(name).unwrap_or_default();
+        Some(View {
+            state,
+            intent: self.intents.iter().position(|known| *known == intent)? as u8,
+            fence: item.integer("fence").ok()?,
+            attempts: item.integer("attempts").ok()?,
+            conflict: item.flag("conflict"),
+            lease_until: item.integer("lease_until").ok(),
+            absent_since: item.integer("absent_since").ok(),
+            due_at: item.integer("due_at").ok(),
+            due_shard: item.text("due_shard").ok().map(str::to_owned),
+            request: item.text("request").ok().map(str::to_owned),
+            approval: text("approval").to_owned(),
+            receipt: format!(
+                "{} {} {} {:?} {}",
+                text("operation_id"),
+                text("intent_id"),
+                text("effect"),
+                item.integer("accepted_at").ok(),
+                text("principal"),
+            ),
+        })
+    }
+
+    // Commands.
+
+    /// What a command has to be shown first.
+    pub fn keys_of(&mut self, order: Order) -> Vec<KeyNo> {
+        let Asked::Keys(keys) = self.ask(order, None) else { unreachable!("it was asked for its keys") };
+        keys.iter().map(|key| self.number(key)).collect()
+    }
+
+    /// The decision of a command on what it was shown.
+    pub fn decide(&mut self, order: Order, seen: &Seen, now: u32) -> Rc<Made> {
+        let known = fingerprint((order, seen, now));
+        if let Some(made) = self.made.get(&known) {
+            return Rc::clone(made);
+        }
+        self.decisions += 1;
+        let snapshot = self.snapshot(seen);
+        let Asked::Decided(decided) = self.ask(order, Some((&snapshot, moment(now)))) else {
+            unreachable!("it was asked for its decision")
+        };
+        let made = match decided {
+            Err(failure) => Made::Refused(failure.code()),
+            Ok(Decision::Answer(raw)) => Made::Answer(self.answer(raw)),
+            Ok(Decision::Need(keys)) => Made::Need(keys.iter().map(|key| self.number(key)).collect()),
+            Ok(Decision::Commit(change, raw)) => Made::Commit(self.remember_change(change), self.answer(raw)),
+        };
+        let made = Rc::new(made);
+        self.made.insert(known, Rc::clone(&made));
+        made
+    }
+
+    fn snapshot(&self, seen: &Seen) -> Snapshot {
+        let mut snapshot = Snapshot::default();
+        for (key, record) in seen {
+            snapshot.note(self.keys[usize::from(*key)].clone(), self.item(*record).cloned());
+        }
+        snapshot
+    }
+
+    fn answer(&mut self, raw: Raw) -> Answer {
+        match raw {
+            Raw::Done => Answer::Done,
+            Raw::Accepted { receipt, replayed } => Answer::Accepted { receipt, replayed },
+            Raw::Ticket(ticket) => {
+                let same = self.tickets.iter().position(|known| {
+                    known.operation == ticket.operation
+                        && known.request == ticket.request
+                        && known.provider_key() == ticket.provider_key()
+                });
+                Answer::Ticket(same.unwrap_or_else(|| {
+                    self.tickets.push(Rc::new(*ticket));
+                    self.tickets.len() - 1
+                }) as u32)
+            }
+        }
+    }
+
+    fn remember_change(&mut self, change: Change) -> u32 {
+        let keys = change.0.iter().map(|step| self.number(&step.key)).collect();
+        self.changes.push((change, keys));
+        (self.changes.len() - 1) as u32
+    }
+
+    /// Commits a change. The first `contended` of its records are in another transaction's hands.
+    pub fn commit(&mut self, tables: &Tables, change: u32, contended: usize) -> Committed {
+        let keys = self.changes[change as usize].1.clone();
+        let before: Vec<Record> = keys.iter().map(|key| tables[usize::from(*key)]).collect();
+        let met = self.meet(change, &keys, &before);
+        // As DynamoDB reports it, and as the product reads that.
+        let codes = met.holds.iter().enumerate().map(|(position, holds)| {
+            Some(match (position < contended, holds) {
+                (true, _) => "TransactionConflict",
+                (false, true) => "None",
+                (false, false) => "ConditionalCheckFailed",
+            })
+        });
+        if contended > 0 || met.holds.contains(&false) {
+            return match verdict(codes) {
+                Verdict::Lost(positions) => {
+                    Committed::Lost(positions.into_iter().map(|position| (keys[position], before[position])).collect())
+                }
+                Verdict::Contended => Committed::Contended,
+                Verdict::Fault(code) => unreachable!("{code}"),
+            };
+        }
+        let mut after = *tables;
+        for (key, record) in keys.iter().zip(&met.after) {
+            after[usize::from(*key)] = *record;
+        }
+        Committed::Done(after)
+    }
+
+    fn meet(&mut self, change: u32, keys: &[KeyNo], before: &[Record]) -> Rc<Met> {
+        let known = fingerprint((change, before));
+        if let Some(met) = self.met.get(&known) {
+            return Rc::clone(met);
+        }
+        let steps = self.changes[change as usize].0.clone();
+        let present = keys.iter().zip(before).filter_map(|(key, record)| {
+            Some((self.keys[usize::from(*key)].clone(), self.item(*record)?.clone()))
+        });
+        let mut items: BTreeMap<Key, Item> = present.collect();
+        let holds: Vec<bool> = steps.0.iter().map(|step| step.holds(items.get(&step.key))).collect();
+        let applied = steps.apply(&mut items);
+        assert_eq!(applied.is_ok(), !holds.contains(&false));
+        let after = steps.0.iter().map(|step| items.get(&step.key).cloned()).collect::<Vec<_>>();
+        let after = after.into_iter().map(|item| item.map_or(0, |item| self.intern(item))).collect();
+        let met = Rc::new(Met { holds, after });
+        self.met.insert(known, Rc::clone(&met));
+        met
+    }
+
+    /// The number of the key under which the provider is asked.
+    pub fn provider_key(&mut self, ticket: u32) -> u8 {
+        let key = self.tickets[ticket as usize].provider_key().to_string();
+        let known = self.provider_keys.iter().position(|known| *known == key);
+        known.unwrap_or_else(|| {
+            self.provider_keys.push(key);
+            self.provider_keys.len() - 1
+        }) as u8
+    }
+
+    fn target(&self, operation: u8) -> Target {
+        let operation = self.operations[usize::from(operation)].clone();
+        Target { tenant: self.people.agent.tenant.clone(), operation }
+    }
+
+    fn ask(&self, order: Order, seen: Option<(&Snapshot, Timestamp)>) -> Asked {
+        let nonce = Nonce::parse(&letters(order.nonce.into())).unwrap();
+        let people = &self.people;
+        match order.cmd {
+            Cmd::Submit { intent, key } => {
+                let (intent, key) = (self.intents[usize::from(intent)].clone(), &self.keys_used[usize::from(key)]);
+                let submit = Submit::<Refund>::new(&people.agent, intent, key, &people.consent_keys).unwrap();
+                put(&submit.under(nonce), seen, accepted)
+            }
+            Cmd::Approve { intent } => {
+                let (id, digest) = (self.intents[usize::from(intent)].clone(), self.digests[usize::from(intent)]);
+                let (signer, keys) = (&people.consent_signer, &people.consent_keys);
+                let decide = Decide::<Refund>::new(&people.approver, id, digest, Said::Approval, signer, keys).unwrap();
+                put(&decide.under(nonce), seen, |_: Decided| Raw::Done)
+            }
+            Cmd::Revoke { intent } => {
+                let revoke = Revoke::new(&people.approver, self.intents[usize::from(intent)].clone());
+                put(&revoke, seen, |()| Raw::Done)
+            }
+            Cmd::Claim { operation } => {
+                let claim = Claim::<Refund, _>::new(self.target(operation), &Promises, &people.consent_keys).unwrap();
+                put(&claim.under(nonce), seen, |claimed| match claimed {
+                    Claimed::Ticket(ticket) => Raw::Ticket(ticket),
+                    Claimed::Nothing(_) => Raw::Done,
+                })
+            }
+            Cmd::Record { ticket, reply } => {
+                let Ticket { operation, request } = &*self.tickets[ticket as usize];
+                let ticket = Ticket { operation: operation.clone(), request: request.clone() };
+                put(&Outcome::new(ticket, sent(reply)).unwrap().under(nonce), seen, |_| Raw::Done)
+            }
+            Cmd::Evidence { operation, sight, since } => {
+                let (target, terms) = (self.target(operation), Promises::TERMS);
+                let evidence = Evidence::<Refund>::new(target, found(sight), moment(since), terms).unwrap();
+                put(&evidence.under(nonce), seen, |_| Raw::Done)
+            }
+            Cmd::Cancel { operation } => {
+                let cancel = Cancel::<Refund>::new(&people.agent, self.operations[usize::from(operation)].clone()).unwrap();
+                put(&cancel.under(nonce), seen, |_| Raw::Done)
+            }
+            Cmd::Resolve { operation, happened } => {
+                let resolution = if happened { Resolution::Succeeded } else { Resolution::Failed };
+                let operation = self.operations[usize::from(operation)].clone();
+                let resolve = Resolve::<Refund>::new(&people.operator, operation, resolution, "the dashboard").unwrap();
+                put(&resolve.under(nonce), seen, |_| Raw::Done)
+            }
+        }
+    }
+}
+
+/// A moment of the story.
+pub fn moment(second: u32) -> Timestamp {
+    Timestamp::from_seconds(START.seconds() + i64::from(second))
+}
+
+enum Asked {
+    Keys(Vec<Key>),
+    Decided(Result<Decision<Raw>, Failure>),
+}
+
+enum Raw {
+    Done,
+    Accepted { receipt: String, replayed: bool },
+    Ticket(Box<Ticket<Refund>>),
+}
+
+fn put<C: Command>(command: &C, seen: Option<(&Snapshot, Timestamp)>, raw: impl FnOnce(C::Answer) -> Raw) -> Asked {
+    let Some((snapshot, now)) = seen else { return Asked::Keys(command.keys()) };
+    Asked::Decided(command.decide(snapshot, now).map(|decision| match decision {
+        Decision::Answer(answer) => Decision::Answer(raw(answer)),
+        Decision::Commit(change, answer) => Decision::Commit(change, raw(answer)),
+        Decision::Need(keys) => Decision::Need(keys),
+    }))
+}
+
+fn accepted(accepted: Accepted<Refund>) -> Raw {
+    let Operation { id, intent_id, effect, accepted_at, requester, .. } = accepted.operation;
+    let effect = serde_json::to_string(&effect).unwrap();
+    let accepted_at = Some(accepted_at.seconds());
+    let receipt = format!("{id} {intent_id} {effect} {accepted_at:?} {}", requester.principal);
+    Raw::Accepted { receipt, replayed: accepted.replayed }
+}
+
+fn reference(refund: u8) -> String {
+    format!("re_{refund}")
+}
+
+fn sent(reply: Reply) -> Sent {
+    match reply {
+        Reply::Happened(refund) => Sent::Happened(reference(refund)),
+        Reply::Accepted(refund) => Sent::Accepted(reference(refund)),
+        Reply::Refused => Sent::Refused("declined".to_owned()),
+        Reply::NotExecuted => Sent::NotExecuted("429".to_owned()),
+        Reply::Unknown => Sent::Unknown("no reply".to_owned()),
+    }
+}
+
+fn found(sight: Sight) -> Found {
+    match sight {
+        Sight::Happened(refund) => Found::Happened(reference(refund)),
+        Sight::Accepted(refund) => Found::Accepted(reference(refund)),
+        Sight::Undone(refund) => Found::Undone { reference: reference(refund), reason: "failed".to_owned() },
+        Sight::Absent => Found::Absent,
+        Sight::Contradiction => Found::Contradiction("two of one intent".to_owned()),
+        Sight::Nothing => Found::Nothing("no answer".to_owned()),
+    }
+}
+
+fn read_books(item: &Item) -> Option<Books> {
+    Some(Books {
+        captured: item.integer("captured_minor").ok()?,
+        refundable: item.integer("refundable_minor").ok()?,
+        reserved: item.integer("reserved_minor").ok()?,
+        refunded: item.integer("refunded_minor").ok()?,
+        conflicts: item.integer("conflicts").ok()?,
+        terms: item.integer("terms_version").ok()?,
+    })
+}

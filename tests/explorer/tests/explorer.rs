@@ -1,0 +1,91 @@
+//! Exploration: no schedule of the scenarios breaks a rule, whatever fails in it.
+
+use explorer::scenario::{self, Scenario};
+use explorer::search::{Found, Searched, exhaust, walk};
+use std::io::Write as _;
+
+/// The seed of the random schedules where none is given.
+const SEED: u64 = 20_261_201;
+/// How many random schedules a scenario gets where no number is given.
+const WALKS: usize = 150_000;
+
+fn setting(name: &str) -> Option<u64> {
+    std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is no number: {text}")))
+}
+
+/// Past the harness, which would keep it to itself when all is well.
+fn say(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+fn report(scenario: &Scenario, kind: &str, searched: Searched, replay: impl FnOnce(&Found) -> String) {
+    match searched {
+        Ok(covered) => say(&format!(
+            "explorer: {:<10} {kind}: {} states, {} steps, {} of them faults, {:.3e} schedules, {} recoveries, {} decisions, {:.1} s",
+            scenario.name,
+            covered.states,
+            covered.steps,
+            covered.faults,
+            covered.schedules,
+            covered.recoveries,
+            covered.decisions,
+            covered.took.as_secs_f64(),
+        )),
+        Err(found) => panic!(
+            "{}: {}\nafter {} other schedules, with this one:\n{}\nagain with: {}",
+            scenario.name,
+            found.rule,
+            found.after,
+            found.schedule,
+            replay(&found)
+        ),
+    }
+}
+
+fn explore(scenario: &Scenario, exhaustive: bool) {
+    let test = format!("cargo test --workspace --test explorer -- {}", scenario.name);
+    if exhaustive && setting("COUNTERSIGN_WALKS").is_none() {
+        report(scenario, "exhausted", exhaust(scenario), |_| test.clone());
+    }
+    let seed = setting("COUNTERSIGN_SEED").unwrap_or(SEED);
+    let walks = setting("COUNTERSIGN_WALKS").map_or(WALKS, |walks| usize::try_from(walks).unwrap());
+    let kind = format!("walked from seed {seed}");
+    report(scenario, &kind, walk(scenario, seed, walks), |found| {
+        format!("COUNTERSIGN_SEED={} COUNTERSIGN_WALKS=1 {test}", seed + found.after as u64)
+    });
+}
+
+#[test]
+fn submits_of_one_proposal_come_to_one_operation() {
+    explore(&scenario::SUBMITS, true);
+}
+
+#[test]
+fn rivals_for_one_order_never_take_more_than_was_paid() {
+    explore(&scenario::RIVALS, true);
+}
+
+#[test]
+fn delivery_has_one_effect_whoever_is_away_for_how_long() {
+    explore(&scenario::DELIVERY, true);
+}
+
+#[test]
+fn evidence_alone_leads_on_from_what_is_not_known() {
+    explore(&scenario::EVIDENCE, true);
+}
+
+#[test]
+fn withdrawn_approvals_are_not_sent() {
+    explore(&scenario::WITHDRAWN, true);
+}
+
+#[test]
+fn hasty_decisions_are_found_out() {
+    explore(&scenario::HASTY, true);
+}
+
+#[test]
+fn everything_at_once_ends_well() {
+    explore(&scenario::EVERYTHING, false);
+}

