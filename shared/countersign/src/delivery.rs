@@ -212,7 +212,7 @@ pub async fn deliver<E: External, P: Provider<E>>(
     match execute(ledger, clock, &claim).await? {
         Claimed::Nothing(state) => Ok(state.into()),
         Claimed::Ticket(ticket) => {
-            let sent = provider.send(ticket.provider_key(), &ticket.request, ticket.operation.attempts).await;
+            let sent = provider.send(&ticket.provider_key(), &ticket.request, ticket.operation.attempts).await;
             record(ledger, clock, &Record::new(*ticket, sent)?).await
         }
     }

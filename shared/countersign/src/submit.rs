@@ -19,6 +19,8 @@ use crate::key::Key;
 use crate::keys::KeySet;
 use crate::operation::{self, Operation};
 use crate::random;
+#[cfg(feature = "seeded_bugs")]
+use crate::seeded::{self, Bug};
 
 /// The command that submits an intent under a key.
 #[derive(Debug)]
@@ -110,6 +112,11 @@ impl<'a, E: Effect> Submit<'a, E> {
         let (tenant, now) = (&intent.tenant, accepted.accepted_at);
         let mut steps = vec![accepted.create(intent.expires_at)?, intent.consume(&self.operation, now)];
         steps.extend(intent.effect.reserve(tenant, &self.operation, now));
+        #[cfg(feature = "seeded_bugs")]
+        if seeded::on(Bug::SubjectNotGuarded) {
+            let subject = intent.effect.subject(tenant);
+            steps.iter_mut().filter(|step| step.key == subject).for_each(|step| step.guards.clear());
+        }
         steps.push(consent.guard(now));
         steps.push(Authority::guard(tenant, consent.approver(), intent.effect.demand()));
         Ok(Change(steps))

@@ -8,7 +8,7 @@ use countersign::operation::State;
 use refunds::Refund;
 
 use crate::actor::{Actor, At, Role};
-use crate::product::{Cmd, Made, Order, Product, View, moment};
+use crate::product::{Cmd, Committed, Made, Order, Product, View, moment};
 use crate::provider::{Passage, Status, WINDOW};
 use crate::rules;
 use crate::scenario::Scenario;
@@ -64,8 +64,9 @@ impl Step {
     }
 }
 
-/// Every step that can be taken now. Not listed is what cannot make a difference: a worker that would find nothing to do,
-/// a death that is the same as never having begun, a failed load.
+/// Every step that can be taken now. Not listed is what comes to the same as another schedule: a worker that would find
+/// nothing to do; a failed load, a death before anything was written, or a commit that fails without effect, which are all
+/// a run less or a longer pause; contention where every guard holds, which is a pause too.
 pub fn steps(product: &mut Product, scenario: &Scenario, world: &World) -> Vec<Step> {
     let mut steps = Vec::new();
     let faulty = world.faults > 0;
@@ -85,10 +86,16 @@ pub fn steps(product: &mut Product, scenario: &Scenario, world: &World) -> Vec<S
             }
             At::Executing { order, seen, .. } => {
                 act(How::Go);
-                if faulty && matches!(*product.decide(*order, seen, world.now), Made::Commit(..)) {
-                    [How::Unwritten, How::Unheard, How::Twice, How::Contended(1), How::Contended(2)]
-                        .into_iter()
-                        .for_each(&mut act);
+                if let (true, Made::Commit(change, _)) = (faulty, &*product.decide(*order, seen, world.now)) {
+                    match product.commit(&world.tables, *change, 0) {
+                        Committed::Done(_) => [How::Unheard, How::Twice].into_iter().for_each(&mut act),
+                        Committed::Lost(_) | Committed::Contended => {
+                            [How::Contended(1), How::Contended(2)].into_iter().for_each(&mut act);
+                        }
+                    }
+                    if scenario.idle_faults {
+                        act(How::Unwritten);
+                    }
                 }
             }
             At::Ticket(ticket) => {

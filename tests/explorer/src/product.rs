@@ -289,6 +289,12 @@ impl Product {
         self.views[tables[usize::from(operation) + 3] as usize].clone()
     }
 
+    /// An operation as a command was shown it.
+    pub fn seen(&self, seen: &Seen, operation: u8) -> Option<Rc<View>> {
+        let (_, record) = seen.iter().find(|(key, _)| *key == operation + 3)?;
+        self.views[*record as usize].clone()
+    }
+
     pub fn books(&self, tables: &Tables) -> Books {
         self.books[tables[0] as usize].expect("the order is there")
     }
@@ -563,4 +569,16 @@ fn read_books(item: &Item) -> Option<Books> {
         conflicts: item.integer("conflicts").ok()?,
         terms: item.integer("terms_version").ok()?,
     })
+}
+
+/// The digests of two intents that differ in nothing but their id.
+pub fn digests_of_two_alike() -> (Digest, Digest) {
+    let (product, tables) = Product::new(1_000, &[600], 1);
+    let (key, id) = (Intent::<Refund>::key(&product.people.agent.tenant, &product.intents[0]), letters(1));
+    let number = product.key_numbers[&key];
+    let one = Intent::<Refund>::read(product.item(tables[usize::from(number)]).unwrap()).unwrap().unwrap();
+    let id = IntentId::parse(&format!("prop_{id}")).unwrap();
+    let lifetime = std::time::Duration::from_secs((one.expires_at.seconds() - one.created_at.seconds()) as u64);
+    let other = Intent::new(id, &product.people.agent, one.effect.clone(), one.created_at, lifetime);
+    (one.digest, other.digest)
 }

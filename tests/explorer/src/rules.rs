@@ -3,13 +3,14 @@
 
 use countersign::operation::State;
 
+use crate::actor::Seen;
 use crate::product::{Cmd, Product, View, moment};
 use crate::provider::{LAG, Reply, Sight, Status};
 use crate::scenario::Scenario;
 use crate::world::{Broken, Tables, World, broken};
 
-/// Holds a committed change against what its command may do.
-pub fn commit(product: &mut Product, before: &World, after: &Tables, cmd: Cmd) -> Result<(), Broken> {
+/// Holds a committed change against what its command may do, given what it had seen.
+pub fn commit(product: &mut Product, before: &World, after: &Tables, cmd: Cmd, seen: &Seen) -> Result<(), Broken> {
     for operation in 0..product.operations.len() as u8 {
         let (was, is) = (product.view(&before.tables, operation), product.view(after, operation));
         match (was, is) {
@@ -22,7 +23,15 @@ pub fn commit(product: &mut Product, before: &World, after: &Tables, cmd: Cmd) -
                 }
                 agreed(product, before, &is, true)?;
             }
-            (Some(was), Some(is)) if was != is => changed(product, before, &was, &is, cmd)?,
+            (Some(was), Some(is)) if was != is => {
+                changed(product, before, &was, &is, cmd)?;
+                if let (Cmd::Evidence { since, .. }, State::Unknown, State::Queued) = (cmd, was.state, is.state) {
+                    // Lookups that cross each other may overwrite when the first of them found nothing: each of them is
+                    // one all the same. What counts is the pair that was decided on.
+                    let decided_on = product.seen(seen, operation).and_then(|view| view.absent_since);
+                    absence(before, &was, decided_on, moment(since).seconds())?;
+                }
+            }
             (Some(_), Some(_)) => {}
         }
     }
@@ -82,14 +91,11 @@ fn arrow(product: &Product, before: &World, was: &View, is: &View, cmd: Cmd) -> 
                 Reply::Unknown => Unknown,
             }
         }
-        Cmd::Evidence { sight, since, .. } => match sight {
+        Cmd::Evidence { sight, .. } => match sight {
             Sight::Happened(_) => waits && to == Succeeded,
             Sight::Accepted(_) => waits && to == Settling,
             Sight::Undone(_) => (waits && from != Sending && to == Failed) || (from, to) == (Succeeded, Returned),
-            Sight::Absent if to == Queued => {
-                absence(before, was, moment(since).seconds())?;
-                from == Unknown
-            }
+            Sight::Absent if to == Queued => from == Unknown,
             Sight::Absent | Sight::Nothing | Sight::Contradiction => waits && from != Sending && to == NeedsOperator,
         },
         Cmd::Cancel { .. } => (from, to) == (Queued, Cancelled),
@@ -106,9 +112,9 @@ fn arrow(product: &Product, before: &World, was: &View, is: &View, cmd: Cmd) -> 
 
 /// Absence is proved by two lookups one lag apart, both after the lease, and it is the truth about all that was sent in
 /// time.
-fn absence(world: &World, was: &View, since: i64) -> Result<(), Broken> {
+fn absence(world: &World, was: &View, first: Option<i64>, since: i64) -> Result<(), Broken> {
     let lease = was.lease_until.unwrap_or(i64::MAX);
-    let proved = was.absent_since.is_some_and(|first| first > lease && first + i64::from(LAG) <= since);
+    let proved = first.is_some_and(|first| first > lease && first + i64::from(LAG) <= since);
     if !proved {
         return broken("a single absence, or one too soon, is taken as proof");
     }
@@ -162,7 +168,7 @@ pub fn state(product: &Product, scenario: &Scenario, world: &World) -> Result<()
     let books = product.books(&world.tables);
     let parts = [books.refundable, books.reserved, books.refunded];
     if parts.iter().any(|part| *part < 0) || parts.iter().sum::<i64>() != books.captured {
-        return broken(format!("the balances do not add up: {books:?}"));
+        return broken(format!("the balances do not add up ({books:?})"));
     }
     let (mut reserved, mut refunded, mut conflicts) = (0, 0, 0);
     let mut used = Vec::new();

@@ -34,11 +34,13 @@ pub struct Scenario {
     pub undone: bool,
     /// Whether a person may decide while a request is still under way, and so be proved wrong.
     pub hasty: bool,
+    /// Whether commits fail without effect too, although that is the same as a longer pause.
+    pub idle_faults: bool,
 }
 
-/// Past half a lease, so that two are past a lease; past a lease, or a lookup's lag.
-const SHORT: &[u32] = &[50, 95];
-/// And past an approval, past a grant, past the provider's window.
+/// Past a lease, and past a lookup's lag.
+const SHORT: &[u32] = &[95];
+/// Past half a lease too, past an approval, past a grant, past the provider's window.
 const LONG: &[u32] = &[50, 95, 16 * 60, 61 * 60, 25 * 60 * 60];
 const EVERY: &[Passage] = &[
     Passage::Pending,
@@ -64,6 +66,7 @@ const NONE: Scenario = Scenario {
     torn: false,
     undone: false,
     hasty: false,
+    idle_faults: false,
 };
 
 const fn dispatcher(operation: u8) -> Role {
@@ -107,23 +110,34 @@ pub const RIVALS: Scenario = Scenario {
     ..NONE
 };
 
-/// A worker, another that may be away for as long as it likes, lookups, and the requester who cancels.
+/// A worker that may be away for as long as it likes, another that takes its place, and lookups between them.
 pub const DELIVERY: Scenario = Scenario {
     name: "delivery",
     approved: &[0],
     submitted: &[(0, 0)],
-    actors: &[(dispatcher(0), 2), (dispatcher(0), 1), (looker(0), 2), (Role::Canceller { operation: 0 }, 1)],
-    waits: 3,
+    actors: &[(dispatcher(0), 1), (dispatcher(0), 2), (looker(0), 2)],
+    waits: 2,
     ..NONE
 };
 
-/// Lookups that cross each other, stale ones too, refunds that take their time or come back, and a person.
+/// The requester cancels while workers claim and send.
+pub const CANCELS: Scenario = Scenario {
+    name: "cancels",
+    approved: &[0],
+    submitted: &[(0, 0)],
+    actors: &[(dispatcher(0), 2), (dispatcher(0), 1), (Role::Canceller { operation: 0 }, 2)],
+    waits: 1,
+    lengths: &[95, 61 * 60],
+    ..NONE
+};
+
+/// Lookups that cross each other, stale ones too, and refunds that take their time or come back.
 pub const EVIDENCE: Scenario = Scenario {
     name: "evidence",
     approved: &[0],
     submitted: &[(0, 0)],
-    actors: &[(dispatcher(0), 2), (looker(0), 2), (looker(0), 1), (Role::Operator { operation: 0 }, 1)],
-    waits: 3,
+    actors: &[(dispatcher(0), 1), (looker(0), 2), (looker(0), 1)],
+    waits: 2,
     undone: true,
     ..NONE
 };
@@ -134,7 +148,7 @@ pub const WITHDRAWN: Scenario = Scenario {
     approved: &[0],
     submitted: &[(0, 0)],
     actors: &[
-        (dispatcher(0), 2),
+        (dispatcher(0), 1),
         (dispatcher(0), 1),
         (Role::Revoker { intent: 0 }, 1),
         (Role::Holder, 2),
@@ -147,14 +161,17 @@ pub const WITHDRAWN: Scenario = Scenario {
     ..NONE
 };
 
-/// Time runs out: grant and window, with a person who decides too early.
+/// Time runs out, of the grant and of the window, and a person decides once nothing is under way.
+pub const DECIDED: Scenario = Scenario { name: "decided", hasty: false, ..HASTY };
+
+/// The same with a person who decides too early.
 pub const HASTY: Scenario = Scenario {
     name: "hasty",
     approved: &[0],
     submitted: &[(0, 0)],
-    actors: &[(dispatcher(0), 2), (dispatcher(0), 1), (looker(0), 2), (Role::Operator { operation: 0 }, 2)],
-    waits: 3,
-    lengths: LONG,
+    actors: &[(dispatcher(0), 1), (dispatcher(0), 1), (looker(0), 2), (Role::Operator { operation: 0 }, 1)],
+    waits: 2,
+    lengths: &[95, 61 * 60, 25 * 60 * 60],
     passages: &[Passage::Limited, Passage::Unheard, Passage::Dropped, Passage::Delayed],
     hasty: true,
     ..NONE
@@ -192,11 +209,12 @@ pub const EVERYTHING: Scenario = Scenario {
     lengths: LONG,
     torn: true,
     undone: true,
+    idle_faults: true,
     ..NONE
 };
 
-/// All of them, what is exhausted first.
-pub const ALL: [Scenario; 7] = [SUBMITS, RIVALS, DELIVERY, EVIDENCE, WITHDRAWN, HASTY, EVERYTHING];
+/// Those of which every schedule is taken, the smallest first.
+pub const EXHAUSTED: [Scenario; 8] = [RIVALS, SUBMITS, CANCELS, DECIDED, WITHDRAWN, HASTY, DELIVERY, EVIDENCE];
 
 impl Scenario {
     /// The product and the world when the story begins.

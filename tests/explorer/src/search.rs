@@ -21,6 +21,8 @@ pub struct Covered {
     pub steps: usize,
     /// Schedules: of an exhaustive search, how many its states stand for.
     pub schedules: f64,
+    /// How many were really played to their end.
+    pub played: usize,
     /// How often the recovery was run to its end.
     pub recoveries: usize,
     /// Decisions that were really made.
@@ -117,6 +119,7 @@ pub fn exhaust(scenario: &Scenario) -> Searched {
         stack.push(Frame { world, print, steps: all, next: 0, schedules: 0.0 });
     }
     covered.decisions = product.decisions;
+    covered.played = ended;
     covered.took = began.elapsed();
     Ok(covered)
 }
@@ -218,6 +221,7 @@ pub fn walk(scenario: &Scenario, seed: u64, walks: usize) -> Searched {
             return Err(describe(scenario, taken, broken, walk));
         }
         covered.schedules += 1.0;
+        covered.played += 1;
     }
     covered.states = covered.steps;
     covered.decisions = product.decisions;

@@ -7,7 +7,7 @@ use std::io::Write as _;
 /// The seed of the random schedules where none is given.
 const SEED: u64 = 20_261_201;
 /// How many random schedules a scenario gets where no number is given.
-const WALKS: usize = 150_000;
+const WALKS: usize = 115_000;
 
 fn setting(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is no number: {text}")))
@@ -43,6 +43,8 @@ fn report(scenario: &Scenario, kind: &str, searched: Searched, replay: impl FnOn
 }
 
 fn explore(scenario: &Scenario, exhaustive: bool) {
+    let faults = setting("COUNTERSIGN_FAULTS").map_or(scenario.faults, |faults| u8::try_from(faults).unwrap());
+    let scenario = &Scenario { faults, ..*scenario };
     let test = format!("cargo test --workspace --test explorer -- {}", scenario.name);
     if exhaustive && setting("COUNTERSIGN_WALKS").is_none() {
         report(scenario, "exhausted", exhaust(scenario), |_| test.clone());
@@ -71,6 +73,11 @@ fn delivery_has_one_effect_whoever_is_away_for_how_long() {
 }
 
 #[test]
+fn cancels_come_in_time_or_change_nothing() {
+    explore(&scenario::CANCELS, true);
+}
+
+#[test]
 fn evidence_alone_leads_on_from_what_is_not_known() {
     explore(&scenario::EVIDENCE, true);
 }
@@ -78,6 +85,11 @@ fn evidence_alone_leads_on_from_what_is_not_known() {
 #[test]
 fn withdrawn_approvals_are_not_sent() {
     explore(&scenario::WITHDRAWN, true);
+}
+
+#[test]
+fn decided_by_a_person_it_is_what_happened() {
+    explore(&scenario::DECIDED, true);
 }
 
 #[test]

@@ -69,6 +69,8 @@ impl Step {
         match &self.act {
             Act::Put(item) => _ = items.insert(self.key.clone(), item.clone()),
             Act::Check => {}
+            #[cfg(feature = "seeded_bugs")]
+            Act::Delete => _ = items.remove(&self.key),
             Act::Update(edits) => {
                 let item = items.entry(self.key.clone()).or_default();
                 for edit in edits {

@@ -2,6 +2,9 @@
 //!
 //! Reason codes: <https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html>.
 
+#[cfg(feature = "seeded_bugs")]
+use crate::seeded::{self, Bug};
+
 /// What the reasons of one canceled transaction come to.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Verdict {
@@ -27,6 +30,8 @@ pub fn verdict<'a>(codes: impl IntoIterator<Item = Option<&'a str>>) -> Verdict 
             other => return Verdict::Fault(other.to_owned()),
         }
     }
+    #[cfg(feature = "seeded_bugs")]
+    let contended = contended && !(seeded::on(Bug::ImagesBeforeOperation) && !lost.is_empty());
     if contended || lost.is_empty() { Verdict::Contended } else { Verdict::Lost(lost) }
 }
 

@@ -93,6 +93,9 @@ pub(super) fn go_on(
                 return broken(format!("the records contradict each other for {:?}", order.cmd));
             }
             running.missing.clone_from(keys);
+            if !scenario.torn {
+                running.load(world, usize::MAX);
+            }
             running.stay(world, at);
             Ok(())
         }
@@ -116,9 +119,15 @@ fn commit(
     let contended = if let How::Contended(records) = how { usize::from(records) } else { 0 };
     match product.commit(&world.tables, change, contended) {
         Committed::Contended => running.read_again(),
-        Committed::Lost(images) => running.learn(images),
+        Committed::Lost(images) => {
+            // What the images were taken of is what the answer is about.
+            if let Role::Agent { key, .. } = world.actors[at].role {
+                running.claimed |= product.view(&world.tables, key).is_some();
+            }
+            running.learn(images);
+        }
         Committed::Done(after) => {
-            rules::commit(product, world, &after, running.order.cmd)?;
+            rules::commit(product, world, &after, running.order.cmd, &running.seen)?;
             world.tables = after;
             match how {
                 How::Unheard => {
@@ -127,7 +136,7 @@ fn commit(
                 }
                 How::Twice => match product.commit(&world.tables, change, 0) {
                     Committed::Done(again) => {
-                        rules::commit(product, world, &again, running.order.cmd)?;
+                        rules::commit(product, world, &again, running.order.cmd, &running.seen)?;
                         world.tables = again;
                         return finish(product, world, at, &running, answer);
                     }
