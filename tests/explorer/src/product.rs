@@ -139,6 +139,8 @@ pub struct Product {
     changes: Vec<(Change, Vec<KeyNo>)>,
     pub tickets: Vec<Rc<Ticket<Refund>>>,
     provider_keys: Vec<String>,
+    /// The changes that commands have tried to commit, in their order, where somebody wants to know.
+    pub tried: Option<Vec<u32>>,
     made: HashMap<u64, Rc<Made>>,
     met: HashMap<u64, Rc<Met>>,
     /// How many decisions were really made.
@@ -183,6 +185,7 @@ impl Product {
             changes: Vec::new(),
             tickets: Vec::new(),
             provider_keys: Vec::new(),
+            tried: None,
             made: HashMap::new(),
             met: HashMap::new(),
             decisions: 0,
@@ -445,6 +448,17 @@ impl Product {
             self.provider_keys.push(key);
             self.provider_keys.len() - 1
         }) as u8
+    }
+
+    /// A change by its number.
+    pub fn change(&self, change: u32) -> &Change {
+        &self.changes[change as usize].0
+    }
+
+    /// The records of these tables.
+    pub fn records(&self, tables: &Tables) -> Vec<(Key, Item)> {
+        let present = self.keys.iter().zip(tables);
+        present.filter_map(|(key, record)| Some((key.clone(), self.item(*record)?.clone()))).collect()
     }
 
     fn target(&self, operation: u8) -> Target {

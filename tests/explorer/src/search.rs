@@ -5,6 +5,10 @@ use std::fmt::Write as _;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::{Duration, Instant};
 
+use countersign::change::Change;
+use countersign::item::Item;
+use countersign::key::Key;
+
 use crate::actor::At;
 use crate::play::{Step, apply, steps};
 use crate::product::Product;
@@ -180,6 +184,25 @@ impl Dice {
     pub fn below(&mut self, bound: usize) -> usize {
         (self.roll() % bound as u64) as usize
     }
+}
+
+/// The records with which a scenario begins, and the changes that the commands of one random schedule try to commit.
+pub fn changes(scenario: &Scenario, seed: u64) -> (Vec<(Key, Item)>, Vec<Change>) {
+    let (mut product, mut world) = scenario.begin();
+    let records = product.records(&world.tables);
+    product.tried = Some(Vec::new());
+    let mut dice = Dice(seed.wrapping_mul(0x2545_f491_4f6c_dd1d));
+    for _ in 0..LONGEST {
+        let all = steps(&mut product, scenario, &world);
+        let Some(step) = (!all.is_empty()).then(|| all[dice.below(all.len())]) else { break };
+        match apply(&mut product, scenario, &world, step) {
+            Ok(next) => world = next,
+            Err(_) => break,
+        }
+    }
+    let tried = product.tried.iter().flatten();
+    let changes = tried.map(|change| product.change(*change).clone()).collect();
+    (records, changes)
 }
 
 /// More steps than a walk takes before its recovery.

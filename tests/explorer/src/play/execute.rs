@@ -116,6 +116,9 @@ fn commit(
     if how == How::Unwritten {
         return failed(world, at, running, records);
     }
+    if let Some(tried) = &mut product.tried {
+        tried.push(change);
+    }
     let contended = if let How::Contended(records) = how { usize::from(records) } else { 0 };
     match product.commit(&world.tables, change, contended) {
         Committed::Contended => running.read_again(),
