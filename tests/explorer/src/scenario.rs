@@ -138,6 +138,7 @@ pub const EVIDENCE: Scenario = Scenario {
     submitted: &[(0, 0)],
     actors: &[(dispatcher(0), 1), (looker(0), 2), (looker(0), 1)],
     waits: 2,
+    passages: &[Passage::Pending, Passage::Unheard, Passage::Delayed],
     undone: true,
     ..NONE
 };
@@ -162,7 +163,7 @@ pub const WITHDRAWN: Scenario = Scenario {
 };
 
 /// Time runs out, of the grant and of the window, and a person decides once nothing is under way.
-pub const DECIDED: Scenario = Scenario { name: "decided", hasty: false, ..HASTY };
+pub const DECIDED: Scenario = Scenario { name: "decided", hasty: false, faults: 2, ..HASTY };
 
 /// The same with a person who decides too early.
 pub const HASTY: Scenario = Scenario {

@@ -7,7 +7,7 @@ use std::io::Write as _;
 /// The seed of the random schedules where none is given.
 const SEED: u64 = 20_261_201;
 /// How many random schedules a scenario gets where no number is given.
-const WALKS: usize = 115_000;
+const WALKS: usize = 120_000;
 
 fn setting(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is no number: {text}")))
@@ -50,7 +50,8 @@ fn explore(scenario: &Scenario, exhaustive: bool) {
         report(scenario, "exhausted", exhaust(scenario), |_| test.clone());
     }
     let seed = setting("COUNTERSIGN_SEED").unwrap_or(SEED);
-    let walks = setting("COUNTERSIGN_WALKS").map_or(WALKS, |walks| usize::try_from(walks).unwrap());
+    let walks = if exhaustive { WALKS } else { WALKS / 2 };
+    let walks = setting("COUNTERSIGN_WALKS").map_or(walks, |walks| usize::try_from(walks).unwrap());
     let kind = format!("walked from seed {seed}");
     report(scenario, &kind, walk(scenario, seed, walks), |found| {
         format!("COUNTERSIGN_SEED={} COUNTERSIGN_WALKS=1 {test}", seed + found.after as u64)

@@ -83,8 +83,11 @@ fn change(dice: &mut Dice, keys: &[Key]) -> Change {
     let mut steps: Vec<Step> = Vec::new();
     for key in keys {
         if dice.below(2) == 0 {
-            let guards = (0..dice.below(3)).map(|_| guard(dice)).collect();
-            steps.push(Step { key: key.clone(), guards, act: act(dice) });
+            let act = act(dice);
+            // A step that only looks has to look at something.
+            let guards = usize::from(act == Act::Check) + dice.below(3);
+            let guards = (0..guards).map(|_| guard(dice)).collect();
+            steps.push(Step { key: key.clone(), guards, act });
         }
     }
     Change(steps)
