@@ -132,7 +132,9 @@ pub fn steps(product: &mut Product, scenario: &Scenario, world: &World) -> Vec<S
         }
     }
     if world.waits > 0 {
-        steps.extend(scenario.lengths.iter().filter(|length| faulty || **length < LONG).map(|length| Step::Wait(*length)));
+        steps.extend(
+            scenario.lengths.iter().filter(|length| faulty || **length < LONG).map(|length| Step::Wait(*length)),
+        );
     }
     steps
 }
@@ -164,9 +166,9 @@ fn may_begin(product: &mut Product, scenario: &Scenario, world: &World, actor: &
         Role::Agent { .. } | Role::Approver { .. } | Role::Holder | Role::Terms | Role::Chief => true,
         Role::Revoker { intent } => world.tables[usize::from(product.consent_no(intent))] != 0,
         Role::Canceller { .. } => view.is_some_and(|view| view.state == State::Queued),
-        Role::Dispatcher { .. } => view.is_some_and(|view| {
-            view.state == State::Queued || (view.state == State::Sending && lapsed(&view))
-        }),
+        Role::Dispatcher { .. } => {
+            view.is_some_and(|view| view.state == State::Queued || (view.state == State::Sending && lapsed(&view)))
+        }
         Role::Looker { .. } => view.is_some_and(|view| {
             let there = world.provider.refunds.iter().any(|made| made.intent == view.intent);
             let waits = view.state == State::Sending && !lapsed(&view);

@@ -3,34 +3,36 @@
 //! Records, keys, changes and tickets are numbered, so that a state of the world is a few numbers. What is remembered is
 //! found by a fingerprint of 64 bits.
 
+mod ask;
 mod people;
+mod view;
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
-use countersign::bounded::{IdempotencyKey, IntentId, Nonce, OperationId};
+use countersign::bounded::{IdempotencyKey, IntentId, OperationId};
 use countersign::change::{Change, Snapshot};
 use countersign::clock::Timestamp;
 use countersign::command::{Command, Decision};
-use countersign::consent::{self, Authority, Decide, Decided, Revoke, Verdict as Said};
-use countersign::delivery::{Cancel, Claim, Claimed, Evidence, Found, Provider as _, Record as Outcome, Sent, Target, Ticket};
-use countersign::delivery::{Resolution, Resolve};
+use countersign::consent::{self, Authority};
+use countersign::delivery::Ticket;
 use countersign::digest::Digest;
-use countersign::failure::{Code, Failure};
+use countersign::failure::Code;
 use countersign::intent::{Intent, Prepare};
 use countersign::item::Item;
 use countersign::key::Key;
 use countersign::ledger::{Verdict, verdict};
-use countersign::operation::{self, Operation, State};
-use countersign::submit::{Accepted, Submit};
+use countersign::operation;
 use countersign::{effect::Effect, hold};
 use refunds::{Order as RefundOrder, Reason, Refund, RefundDraft};
 
 use crate::actor::Seen;
-use crate::provider::{Promises, Reply, Sight};
+use crate::provider::{Reply, Sight};
 use crate::world::{KeyNo, RECORDS, Record, Tables};
+use ask::{Asked, Raw};
 pub use people::{People, START};
+pub use view::{Books, View};
 
 /// A command, with all that it was told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -77,35 +79,6 @@ pub enum Made {
     Commit(u32, Answer),
     Need(Vec<KeyNo>),
     Refused(Code),
-}
-
-/// What an operation's record says, read attribute by attribute and not by the product's own reading.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct View {
-    pub state: State,
-    pub intent: u8,
-    pub fence: i64,
-    pub attempts: i64,
-    pub conflict: bool,
-    pub lease_until: Option<i64>,
-    pub absent_since: Option<i64>,
-    pub due_at: Option<i64>,
-    pub due_shard: Option<String>,
-    pub request: Option<String>,
-    pub approval: String,
-    /// All that must never change.
-    pub receipt: String,
-}
-
-/// What an order's record says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Books {
-    pub captured: i64,
-    pub refundable: i64,
-    pub reserved: i64,
-    pub refunded: i64,
-    pub conflicts: i64,
-    pub terms: i64,
 }
 
 /// How a change meets some records.
@@ -218,7 +191,8 @@ impl Product {
         let id = IntentId::parse(&format!("prop_{}", letters(self.intents.len() as u64))).unwrap();
         let by = self.people.agent.clone();
         let prepare = Prepare::new(&by, draft).unwrap().under(id.clone());
-        let seen = prepare.keys().iter().map(|key| self.number(key)).map(|key| (key, tables[usize::from(key)])).collect();
+        let seen =
+            prepare.keys().iter().map(|key| self.number(key)).map(|key| (key, tables[usize::from(key)])).collect();
         let Decision::Commit(change, _) = prepare.decide(&self.snapshot(&seen), START).unwrap() else {
             panic!("an intent is prepared at once")
         };
@@ -264,8 +238,8 @@ impl Product {
             return *record;
         }
         let record = self.items.len() as Record;
-        self.views.push(self.read_view(&item).map(Rc::new));
-        self.books.push(read_books(&item));
+        self.views.push(View::read(&item, &self.intents).map(Rc::new));
+        self.books.push(Books::read(&item));
         self.items.push(item.clone());
         self.item_numbers.insert(item, record);
         record
@@ -300,33 +274,6 @@ impl Product {
 
     pub fn books(&self, tables: &Tables) -> Books {
         self.books[tables[0] as usize].expect("the order is there")
-    }
-
-    fn read_view(&self, item: &Item) -> Option<View> {
-        let state = State::parse(item.text("state").ok()?).ok()?;
-        let intent = IntentId::parse(item.text("intent_id").ok()?).ok()?;
-        let text = |name| item.text(name).unwrap_or_default();
-        Some(View {
-            state,
-            intent: self.intents.iter().position(|known| *known == intent)? as u8,
-            fence: item.integer("fence").ok()?,
-            attempts: item.integer("attempts").ok()?,
-            conflict: item.flag("conflict"),
-            lease_until: item.integer("lease_until").ok(),
-            absent_since: item.integer("absent_since").ok(),
-            due_at: item.integer("due_at").ok(),
-            due_shard: item.text("due_shard").ok().map(str::to_owned),
-            request: item.text("request").ok().map(str::to_owned),
-            approval: text("approval").to_owned(),
-            receipt: format!(
-                "{} {} {} {:?} {}",
-                text("operation_id"),
-                text("intent_id"),
-                text("effect"),
-                item.integer("accepted_at").ok(),
-                text("principal"),
-            ),
-        })
     }
 
     // Commands.
@@ -426,9 +373,10 @@ impl Product {
             return Rc::clone(met);
         }
         let steps = self.changes[change as usize].0.clone();
-        let present = keys.iter().zip(before).filter_map(|(key, record)| {
-            Some((self.keys[usize::from(*key)].clone(), self.item(*record)?.clone()))
-        });
+        let present = keys
+            .iter()
+            .zip(before)
+            .filter_map(|(key, record)| Some((self.keys[usize::from(*key)].clone(), self.item(*record)?.clone())));
         let mut items: BTreeMap<Key, Item> = present.collect();
         let holds: Vec<bool> = steps.0.iter().map(|step| step.holds(items.get(&step.key))).collect();
         let applied = steps.apply(&mut items);
@@ -460,129 +408,11 @@ impl Product {
         let present = self.keys.iter().zip(tables);
         present.filter_map(|(key, record)| Some((key.clone(), self.item(*record)?.clone()))).collect()
     }
-
-    fn target(&self, operation: u8) -> Target {
-        let operation = self.operations[usize::from(operation)].clone();
-        Target { tenant: self.people.agent.tenant.clone(), operation }
-    }
-
-    fn ask(&self, order: Order, seen: Option<(&Snapshot, Timestamp)>) -> Asked {
-        let nonce = Nonce::parse(&letters(order.nonce.into())).unwrap();
-        let people = &self.people;
-        match order.cmd {
-            Cmd::Submit { intent, key } => {
-                let (intent, key) = (self.intents[usize::from(intent)].clone(), &self.keys_used[usize::from(key)]);
-                let submit = Submit::<Refund>::new(&people.agent, intent, key, &people.consent_keys).unwrap();
-                put(&submit.under(nonce), seen, accepted)
-            }
-            Cmd::Approve { intent } => {
-                let (id, digest) = (self.intents[usize::from(intent)].clone(), self.digests[usize::from(intent)]);
-                let (signer, keys) = (&people.consent_signer, &people.consent_keys);
-                let decide = Decide::<Refund>::new(&people.approver, id, digest, Said::Approval, signer, keys).unwrap();
-                put(&decide.under(nonce), seen, |_: Decided| Raw::Done)
-            }
-            Cmd::Revoke { intent } => {
-                let revoke = Revoke::new(&people.approver, self.intents[usize::from(intent)].clone());
-                put(&revoke, seen, |()| Raw::Done)
-            }
-            Cmd::Claim { operation } => {
-                let claim = Claim::<Refund, _>::new(self.target(operation), &Promises, &people.consent_keys).unwrap();
-                put(&claim.under(nonce), seen, |claimed| match claimed {
-                    Claimed::Ticket(ticket) => Raw::Ticket(ticket),
-                    Claimed::Nothing(_) => Raw::Done,
-                })
-            }
-            Cmd::Record { ticket, reply } => {
-                let Ticket { operation, request } = &*self.tickets[ticket as usize];
-                let ticket = Ticket { operation: operation.clone(), request: request.clone() };
-                put(&Outcome::new(ticket, sent(reply)).unwrap().under(nonce), seen, |_| Raw::Done)
-            }
-            Cmd::Evidence { operation, sight, since } => {
-                let (target, terms) = (self.target(operation), Promises::TERMS);
-                let evidence = Evidence::<Refund>::new(target, found(sight), moment(since), terms).unwrap();
-                put(&evidence.under(nonce), seen, |_| Raw::Done)
-            }
-            Cmd::Cancel { operation } => {
-                let cancel = Cancel::<Refund>::new(&people.agent, self.operations[usize::from(operation)].clone()).unwrap();
-                put(&cancel.under(nonce), seen, |_| Raw::Done)
-            }
-            Cmd::Resolve { operation, happened } => {
-                let resolution = if happened { Resolution::Succeeded } else { Resolution::Failed };
-                let operation = self.operations[usize::from(operation)].clone();
-                let resolve = Resolve::<Refund>::new(&people.operator, operation, resolution, "the dashboard").unwrap();
-                put(&resolve.under(nonce), seen, |_| Raw::Done)
-            }
-        }
-    }
 }
 
 /// A moment of the story.
 pub fn moment(second: u32) -> Timestamp {
     Timestamp::from_seconds(START.seconds() + i64::from(second))
-}
-
-enum Asked {
-    Keys(Vec<Key>),
-    Decided(Result<Decision<Raw>, Failure>),
-}
-
-enum Raw {
-    Done,
-    Accepted { receipt: String, replayed: bool },
-    Ticket(Box<Ticket<Refund>>),
-}
-
-fn put<C: Command>(command: &C, seen: Option<(&Snapshot, Timestamp)>, raw: impl FnOnce(C::Answer) -> Raw) -> Asked {
-    let Some((snapshot, now)) = seen else { return Asked::Keys(command.keys()) };
-    Asked::Decided(command.decide(snapshot, now).map(|decision| match decision {
-        Decision::Answer(answer) => Decision::Answer(raw(answer)),
-        Decision::Commit(change, answer) => Decision::Commit(change, raw(answer)),
-        Decision::Need(keys) => Decision::Need(keys),
-    }))
-}
-
-fn accepted(accepted: Accepted<Refund>) -> Raw {
-    let Operation { id, intent_id, effect, accepted_at, requester, .. } = accepted.operation;
-    let effect = serde_json::to_string(&effect).unwrap();
-    let accepted_at = Some(accepted_at.seconds());
-    let receipt = format!("{id} {intent_id} {effect} {accepted_at:?} {}", requester.principal);
-    Raw::Accepted { receipt, replayed: accepted.replayed }
-}
-
-fn reference(refund: u8) -> String {
-    format!("re_{refund}")
-}
-
-fn sent(reply: Reply) -> Sent {
-    match reply {
-        Reply::Happened(refund) => Sent::Happened(reference(refund)),
-        Reply::Accepted(refund) => Sent::Accepted(reference(refund)),
-        Reply::Refused => Sent::Refused("declined".to_owned()),
-        Reply::NotExecuted => Sent::NotExecuted("429".to_owned()),
-        Reply::Unknown => Sent::Unknown("no reply".to_owned()),
-    }
-}
-
-fn found(sight: Sight) -> Found {
-    match sight {
-        Sight::Happened(refund) => Found::Happened(reference(refund)),
-        Sight::Accepted(refund) => Found::Accepted(reference(refund)),
-        Sight::Undone(refund) => Found::Undone { reference: reference(refund), reason: "failed".to_owned() },
-        Sight::Absent => Found::Absent,
-        Sight::Contradiction => Found::Contradiction("two of one intent".to_owned()),
-        Sight::Nothing => Found::Nothing("no answer".to_owned()),
-    }
-}
-
-fn read_books(item: &Item) -> Option<Books> {
-    Some(Books {
-        captured: item.integer("captured_minor").ok()?,
-        refundable: item.integer("refundable_minor").ok()?,
-        reserved: item.integer("reserved_minor").ok()?,
-        refunded: item.integer("refunded_minor").ok()?,
-        conflicts: item.integer("conflicts").ok()?,
-        terms: item.integer("terms_version").ok()?,
-    })
 }
 
 /// The digests of two intents that differ in nothing but their id.

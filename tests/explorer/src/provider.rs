@@ -119,11 +119,7 @@ impl Provider {
                 return Reply::Unknown;
             }
             Passage::Limited => return Reply::NotExecuted,
-            Passage::Well
-            | Passage::Pending
-            | Passage::Declined
-            | Passage::Error
-            | Passage::Unheard => {}
+            Passage::Well | Passage::Pending | Passage::Declined | Passage::Error | Passage::Unheard => {}
         }
         let reply = self.remembered(key, now).unwrap_or_else(|| {
             let reply = match how {

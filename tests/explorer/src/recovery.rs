@@ -56,7 +56,8 @@ pub fn recover(product: &mut Product, scenario: &Scenario, from: &World) -> Resu
             continue;
         }
         let now = START.seconds() + i64::from(world.now);
-        let due = (0..product.operations.len() as u8).filter_map(|operation| product.view(&world.tables, operation)?.due_at);
+        let due =
+            (0..product.operations.len() as u8).filter_map(|operation| product.view(&world.tables, operation)?.due_at);
         if let Some(next) = due.filter(|due| *due > now).min() {
             world.now = (next - START.seconds()) as u32;
         } else if hinted {

@@ -176,7 +176,9 @@ pub fn state(product: &Product, scenario: &Scenario, world: &World) -> Result<()
         let Some(view) = product.view(&world.tables, operation) else { continue };
         let amount = product.amounts[usize::from(view.intent)];
         match view.state {
-            State::Queued | State::Sending | State::Settling | State::Unknown | State::NeedsOperator => reserved += amount,
+            State::Queued | State::Sending | State::Settling | State::Unknown | State::NeedsOperator => {
+                reserved += amount
+            }
             State::Succeeded => refunded += amount,
             State::Returned | State::Failed | State::Cancelled | State::Expired => {}
         }

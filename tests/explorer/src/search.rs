@@ -129,7 +129,8 @@ pub fn exhaust(scenario: &Scenario) -> Searched {
 }
 
 fn found(scenario: &Scenario, stack: &[Frame], broken: Broken, after: usize) -> Box<Found> {
-    let taken: Vec<Step> = stack.iter().filter_map(|frame| frame.steps.get(frame.next.checked_sub(1)?).copied()).collect();
+    let taken: Vec<Step> =
+        stack.iter().filter_map(|frame| frame.steps.get(frame.next.checked_sub(1)?).copied()).collect();
     describe(scenario, taken, broken, after)
 }
 

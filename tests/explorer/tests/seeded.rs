@@ -41,7 +41,10 @@ fn explored() -> Option<(String, usize)> {
             before += covered.played;
             None
         }
-        Err(found) => Some((format!("{} ({how}): {}", scenario.name, found.rule.split(" (").next().unwrap_or_default()), before + found.after + 1)),
+        Err(found) => Some((
+            format!("{} ({how}): {}", scenario.name, found.rule.split(" (").next().unwrap_or_default()),
+            before + found.after + 1,
+        )),
     })
 }
 

@@ -11,7 +11,7 @@ use crate::both::{Both, Tables, say, setting};
 #[test]
 fn what_the_products_commands_change_means_the_same_to_both() {
     run(async {
-        let (seed, histories) = (setting("COUNTERSIGN_SEED", 20_261_201), setting("COUNTERSIGN_HISTORIES", 300));
+        let (seed, histories) = (setting("COUNTERSIGN_SEED", 20_261_201), setting("COUNTERSIGN_HISTORIES", 150));
         let began = Instant::now();
         let (mut done, mut lost) = (0, 0);
         for history in seed..seed + histories {
