@@ -90,6 +90,7 @@ pub const SUBMITS: Scenario = Scenario {
     ],
     waits: 1,
     lengths: &[16 * 60],
+    torn: true,
     ..NONE
 };
 

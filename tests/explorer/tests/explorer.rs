@@ -2,21 +2,12 @@
 
 use explorer::scenario::{self, Scenario};
 use explorer::search::{Found, Searched, exhaust, walk};
-use std::io::Write as _;
+use explorer::telling::{say, setting};
 
 /// The seed of the random schedules where none is given.
 const SEED: u64 = 20_261_201;
 /// How many random schedules a scenario gets where no number is given.
 const WALKS: usize = 120_000;
-
-fn setting(name: &str) -> Option<u64> {
-    std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is no number: {text}")))
-}
-
-/// Past the harness, which would keep it to itself when all is well.
-fn say(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{line}");
-}
 
 fn report(scenario: &Scenario, kind: &str, searched: Searched, replay: impl FnOnce(&Found) -> String) {
     match searched {

@@ -1,11 +1,11 @@
 //! Seeded bugs: each mistake that the kernel can be compiled with is found, by whom and how soon.
 
-use std::io::Write as _;
 use std::time::Instant;
 
 use countersign::seeded::{Bug, plant};
 use explorer::scenario;
 use explorer::search::{Searched, exhaust, walk};
+use explorer::telling::say;
 
 /// The seed of the random schedules.
 const SEED: u64 = 20_261_201;
@@ -27,7 +27,7 @@ fn every_seeded_bug_is_found() {
         });
         table.push(format!("{:<24} | {by:<78} | {after:>9} | {:>6}", bug.as_str(), began.elapsed().as_millis()));
     }
-    let _ = writeln!(std::io::stderr(), "{}", table.join("\n"));
+    say(&table.join("\n"));
     assert!(missed.is_empty(), "not found: {missed:?}");
 }
 

@@ -1,7 +1,6 @@
 //! A map and the real ledger, given the same changes one after the other.
 
 use std::collections::BTreeMap;
-use std::io::Write as _;
 
 use aws_credential_types::Credentials;
 use countersign::change::{Act, Change, Snapshot, Step};
@@ -73,14 +72,4 @@ impl<'a> Both<'a> {
         }
         assert_eq!(self.tables.ledger.load(&keys).await.unwrap(), expected, "{why}: after {change:#?}");
     }
-}
-
-/// A number from the environment.
-pub(crate) fn setting(name: &str, otherwise: u64) -> u64 {
-    std::env::var(name).map_or(otherwise, |text| text.parse().unwrap_or_else(|_| panic!("{name} is no number: {text}")))
-}
-
-/// Past the harness, which would keep it to itself when all is well.
-pub(crate) fn say(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{line}");
 }

@@ -8,9 +8,10 @@ use countersign::clock::Timestamp;
 use countersign::item::{Attr, Item, Value};
 use countersign::key::{Key, Kind};
 use explorer::search::Dice;
+use explorer::telling::{say, setting};
 use tests::run;
 
-use crate::both::{Both, Tables, say, setting};
+use crate::both::{Both, Tables};
 
 const KINDS: [Kind; 2] = [Kind::ledger("alpha"), Kind::consents("beta")];
 /// Attributes that hold anything, or nothing.
@@ -96,7 +97,8 @@ fn change(dice: &mut Dice, keys: &[Key]) -> Change {
 #[test]
 fn whatever_change_it_is_both_make_it_or_neither_and_show_the_same_images() {
     run(async {
-        let (seed, histories) = (setting("COUNTERSIGN_SEED", 20_261_201), setting("COUNTERSIGN_HISTORIES", 2_000));
+        let (seed, histories) =
+            (setting("COUNTERSIGN_SEED").unwrap_or(20_261_201), setting("COUNTERSIGN_HISTORIES").unwrap_or(2_000));
         let began = Instant::now();
         let tables = Tables::new().await;
         let (mut done, mut lost) = (0, 0);

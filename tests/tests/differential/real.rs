@@ -4,14 +4,16 @@ use std::time::Instant;
 
 use explorer::scenario;
 use explorer::search::changes;
+use explorer::telling::{say, setting};
 use tests::run;
 
-use crate::both::{Both, Tables, say, setting};
+use crate::both::{Both, Tables};
 
 #[test]
 fn what_the_products_commands_change_means_the_same_to_both() {
     run(async {
-        let (seed, histories) = (setting("COUNTERSIGN_SEED", 20_261_201), setting("COUNTERSIGN_HISTORIES", 150));
+        let (seed, histories) =
+            (setting("COUNTERSIGN_SEED").unwrap_or(20_261_201), setting("COUNTERSIGN_HISTORIES").unwrap_or(150));
         let began = Instant::now();
         let (mut done, mut lost) = (0, 0);
         for history in seed..seed + histories {
