@@ -7,7 +7,7 @@ mod ask;
 mod people;
 mod view;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
@@ -23,7 +23,7 @@ use countersign::intent::{Intent, Prepare};
 use countersign::item::Item;
 use countersign::key::Key;
 use countersign::ledger::{Verdict, verdict};
-use countersign::operation;
+use countersign::operation::{self, State};
 use countersign::{effect::Effect, hold};
 use refunds::{Order as RefundOrder, Reason, Refund, RefundDraft};
 
@@ -114,6 +114,8 @@ pub struct Product {
     provider_keys: Vec<String>,
     /// The changes that commands have tried to commit, in their order, where somebody wants to know.
     pub tried: Option<Vec<u32>>,
+    /// Which states operations were ever in, and whether in conflict.
+    pub reached: BTreeSet<(State, bool)>,
     made: HashMap<u64, Rc<Made>>,
     met: HashMap<u64, Rc<Met>>,
     /// How many decisions were really made.
@@ -159,6 +161,7 @@ impl Product {
             tickets: Vec::new(),
             provider_keys: Vec::new(),
             tried: None,
+            reached: BTreeSet::new(),
             made: HashMap::new(),
             met: HashMap::new(),
             decisions: 0,
@@ -238,7 +241,9 @@ impl Product {
             return *record;
         }
         let record = self.items.len() as Record;
-        self.views.push(View::read(&item, &self.intents).map(Rc::new));
+        let view = View::read(&item, &self.intents);
+        self.reached.extend(view.as_ref().map(|view| (view.state, view.conflict)));
+        self.views.push(view.map(Rc::new));
         self.books.push(Books::read(&item));
         self.items.push(item.clone());
         self.item_numbers.insert(item, record);

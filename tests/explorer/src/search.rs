@@ -1,6 +1,6 @@
 //! Searching: every schedule of a scenario, or random ones that a seed names.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::{Duration, Instant};
@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 use countersign::change::Change;
 use countersign::item::Item;
 use countersign::key::Key;
+use countersign::operation::State;
 
-use crate::actor::At;
+use crate::actor::{At, Role};
 use crate::play::{Step, apply, steps};
 use crate::product::Product;
 use crate::recovery::recover;
@@ -17,7 +18,7 @@ use crate::scenario::Scenario;
 use crate::world::{Broken, World};
 
 /// What a search has covered.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Covered {
     /// Different states; of walks, steps.
     pub states: usize,
@@ -33,6 +34,8 @@ pub struct Covered {
     pub decisions: usize,
     /// Steps that were faults.
     pub faults: usize,
+    /// Which states operations were ever in, and whether in conflict.
+    pub reached: BTreeSet<(State, bool)>,
     pub took: Duration,
 }
 
@@ -123,6 +126,7 @@ pub fn exhaust(scenario: &Scenario) -> Searched {
         stack.push(Frame { world, print, steps: all, next: 0, schedules: 0.0 });
     }
     covered.decisions = product.decisions;
+    covered.reached = product.reached;
     covered.played = ended;
     covered.took = began.elapsed();
     Ok(covered)
@@ -138,6 +142,7 @@ fn found(scenario: &Scenario, stack: &[Frame], broken: Broken, after: usize) -> 
 fn describe(scenario: &Scenario, taken: Vec<Step>, broken: Broken, after: usize) -> Box<Found> {
     let (mut product, mut world) = scenario.begin();
     let mut schedule = String::new();
+    let mut until = "  and then in the recovery\n";
     for step in &taken {
         let who = match step {
             Step::Act(at, _) => world.actors.get(usize::from(*at)).map(|actor| actor.role),
@@ -152,9 +157,10 @@ fn describe(scenario: &Scenario, taken: Vec<Step>, broken: Broken, after: usize)
                 world = next;
                 let _ = writeln!(schedule, "  -> {}", operations(&product, &world));
             }
-            Err(_) => schedule.push_str("  -> broken\n"),
+            Err(_) => until = "  -> broken\n",
         }
     }
+    schedule.push_str(until);
     Box::new(Found { rule: broken.0, after, schedule, steps: taken })
 }
 
@@ -209,6 +215,15 @@ pub fn changes(scenario: &Scenario, seed: u64) -> (Vec<(Key, Item)>, Vec<Change>
 /// More steps than a walk takes before its recovery.
 const LONGEST: usize = 120;
 
+/// Whether the step is that of somebody who begins to stop something.
+fn stops(world: &World, step: Step) -> bool {
+    let Step::Act(at, _) = step else { return false };
+    let actor = &world.actors[usize::from(at)];
+    let stopper =
+        matches!(actor.role, Role::Revoker { .. } | Role::Canceller { .. } | Role::Holder | Role::Terms | Role::Chief);
+    stopper && actor.at == At::Rest
+}
+
 /// Takes so many random schedules; the first is named by the seed, the next by the seed after it.
 ///
 /// # Errors
@@ -231,7 +246,13 @@ pub fn walk(scenario: &Scenario, seed: u64, walks: usize) -> Searched {
             } else {
                 plain
             };
-            let Some(step) = (!from.is_empty()).then(|| from[dice.below(from.len())]) else { break };
+            let Some(mut step) = (!from.is_empty()).then(|| from[dice.below(from.len())]) else { break };
+            // Who only stops things goes rarely: otherwise little would come as far as being sent.
+            for _ in 0..4 {
+                if stops(&world, step) {
+                    step = from[dice.below(from.len())];
+                }
+            }
             taken.push(step);
             covered.steps += 1;
             covered.faults += usize::from(step.is_fault());
@@ -249,6 +270,7 @@ pub fn walk(scenario: &Scenario, seed: u64, walks: usize) -> Searched {
     }
     covered.states = covered.steps;
     covered.decisions = product.decisions;
+    covered.reached = product.reached;
     covered.took = began.elapsed();
     Ok(covered)
 }

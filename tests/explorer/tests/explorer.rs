@@ -1,5 +1,8 @@
 //! Exploration: no schedule of the scenarios breaks a rule, whatever fails in it.
 
+use std::collections::BTreeSet;
+
+use countersign::operation::State;
 use explorer::scenario::{self, Scenario};
 use explorer::search::{Found, Searched, exhaust, walk};
 use explorer::telling::{say, setting};
@@ -9,19 +12,27 @@ const SEED: u64 = 20_261_201;
 /// How many random schedules a scenario gets where no number is given.
 const WALKS: usize = 120_000;
 
-fn report(scenario: &Scenario, kind: &str, searched: Searched, replay: impl FnOnce(&Found) -> String) {
+fn report(
+    scenario: &Scenario,
+    kind: &str,
+    searched: Searched,
+    replay: impl FnOnce(&Found) -> String,
+) -> BTreeSet<(State, bool)> {
     match searched {
-        Ok(covered) => say(&format!(
-            "explorer: {:<10} {kind}: {} states, {} steps, {} of them faults, {:.3e} schedules, {} recoveries, {} decisions, {:.1} s",
-            scenario.name,
-            covered.states,
-            covered.steps,
-            covered.faults,
-            covered.schedules,
-            covered.recoveries,
-            covered.decisions,
-            covered.took.as_secs_f64(),
-        )),
+        Ok(covered) => {
+            say(&format!(
+                "explorer: {:<10} {kind}: {} states, {} steps, {} of them faults, {:.3e} schedules, {} recoveries, {} decisions, {:.1} s",
+                scenario.name,
+                covered.states,
+                covered.steps,
+                covered.faults,
+                covered.schedules,
+                covered.recoveries,
+                covered.decisions,
+                covered.took.as_secs_f64(),
+            ));
+            covered.reached
+        }
         Err(found) => panic!(
             "{}: {}\nafter {} other schedules, with this one:\n{}\nagain with: {}",
             scenario.name,
@@ -33,20 +44,23 @@ fn report(scenario: &Scenario, kind: &str, searched: Searched, replay: impl FnOn
     }
 }
 
-fn explore(scenario: &Scenario, exhaustive: bool) {
+/// Searches a scenario, and gives the states that operations were in, and whether in conflict.
+fn explore(scenario: &Scenario, exhaustive: bool) -> BTreeSet<(State, bool)> {
     let faults = setting("COUNTERSIGN_FAULTS").map_or(scenario.faults, |faults| u8::try_from(faults).unwrap());
     let scenario = &Scenario { faults, ..*scenario };
     let test = format!("cargo test --workspace --test explorer -- {}", scenario.name);
+    let mut reached = BTreeSet::new();
     if exhaustive && setting("COUNTERSIGN_WALKS").is_none() {
-        report(scenario, "exhausted", exhaust(scenario), |_| test.clone());
+        reached.extend(report(scenario, "exhausted", exhaust(scenario), |_| test.clone()));
     }
     let seed = setting("COUNTERSIGN_SEED").unwrap_or(SEED);
     let walks = if exhaustive { WALKS } else { WALKS / 2 };
     let walks = setting("COUNTERSIGN_WALKS").map_or(walks, |walks| usize::try_from(walks).unwrap());
     let kind = format!("walked from seed {seed}");
-    report(scenario, &kind, walk(scenario, seed, walks), |found| {
+    reached.extend(report(scenario, &kind, walk(scenario, seed, walks), |found| {
         format!("COUNTERSIGN_SEED={} COUNTERSIGN_WALKS=1 {test}", seed + found.after as u64)
-    });
+    }));
+    reached
 }
 
 #[test]
@@ -86,10 +100,17 @@ fn decided_by_a_person_it_is_what_happened() {
 
 #[test]
 fn hasty_decisions_are_found_out() {
-    explore(&scenario::HASTY, true);
+    let reached = explore(&scenario::HASTY, true);
+    let conflict = reached.iter().any(|(_, conflict)| *conflict);
+    assert!(conflict || setting("COUNTERSIGN_WALKS").is_some(), "no schedule leads to a conflict");
 }
 
 #[test]
 fn everything_at_once_ends_well() {
-    explore(&scenario::EVERYTHING, false);
+    let reached = explore(&scenario::EVERYTHING, false);
+    // What leads nowhere breaks no rule either.
+    for state in State::ALL {
+        let led = reached.contains(&(*state, false)) || setting("COUNTERSIGN_WALKS").is_some();
+        assert!(led, "no schedule leads to {state}");
+    }
 }
