@@ -106,6 +106,12 @@ impl<'a, E: Effect> Decide<'a, E> {
         Ok(Self { by, choice, desk, nonce: random::nonce()?, effect: PhantomData })
     }
 
+    /// The same command under this nonce: for whoever has to run it again to the letter.
+    #[must_use]
+    pub fn under(self, nonce: Nonce) -> Self {
+        Self { nonce, ..self }
+    }
+
     fn consent(&self) -> Key {
         key(&self.by.0.tenant, &self.choice.intent)
     }
