@@ -31,6 +31,8 @@ export function story(name, tell, options = {}) {
         try {
             const page = await context.newPage();
             await tell(page, complaints);
+            // Whatever the browser had to say by now has arrived before this answer.
+            await page.title();
             assert.deepEqual(complaints, []);
         } finally {
             await context.close();
@@ -68,7 +70,7 @@ async function listen(context, quiet) {
 export async function signIn(page, persona, path = '/') {
     await page.goto(home + path);
     await page.getByRole('button', { name: persona, exact: true }).click();
-    assert.equal(page.url(), home + path);
+    await page.waitForURL(home + path);
     await see(page.getByText(`Signed in as ${persona}`));
 }
 
@@ -87,7 +89,8 @@ export async function offersNone(page, ...names) {
 }
 
 /** What a list of facts says under a label. */
-export const fact = (page, label) => page.getByRole('term').filter({ hasText: new RegExp(`^${label}$`) }).locator('+ dd');
+export const fact = (page, label) =>
+    page.getByRole('term').filter({ hasText: new RegExp(`^${label}$`) }).locator('+ dd');
 
 /** Keeps how a page looks, on a wide screen and on a narrow one, where it must fit. */
 export async function keep(page, name) {
@@ -102,9 +105,10 @@ export async function keep(page, name) {
 
 /** That nothing has to be scrolled sideways, and that every control is large enough for a finger. */
 async function fits(page, width) {
-    const { scrollWidth, clientWidth } = await page.evaluate(
-        () => ({ scrollWidth: document.documentElement.scrollWidth, clientWidth: document.documentElement.clientWidth }),
-    );
+    const { scrollWidth, clientWidth } = await page.evaluate(() => {
+        const { scrollWidth, clientWidth } = document.documentElement;
+        return { scrollWidth, clientWidth };
+    });
     assert(scrollWidth <= clientWidth, `${scrollWidth} px of text in ${clientWidth} px`);
     assert.equal(clientWidth, width);
     for (const control of await page.locator('button, .button, label').all()) {
