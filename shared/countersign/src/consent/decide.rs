@@ -13,6 +13,7 @@ use crate::digest::Digest;
 use crate::effect::Effect;
 use crate::failure::{Code, Failure, Retry};
 use crate::intent::Intent;
+use crate::item::Item;
 use crate::key::Key;
 use crate::keys::{KeySet, Signer};
 use crate::random;
@@ -52,8 +53,6 @@ pub struct Decided {
 enum Room {
     /// It can, under this guard.
     For(Guard),
-    /// It was written already.
-    Taken(Decided),
     /// This record must be seen first.
     Need(Key),
 }
@@ -127,15 +126,19 @@ impl<'a, E: Effect> Decide<'a, E> {
         }
     }
 
+    /// This very decision, where the SDK wrote it twice: whatever has become of the intent since.
+    fn written(&self, seen: &Snapshot) -> Result<Option<Decided>, Failure> {
+        let own = |item: &&Item| item.text("nonce") == Ok(self.nonce.as_str());
+        let Some(item) = seen.item(&self.consent()).filter(own) else { return Ok(None) };
+        let written = Consent::read(item, self.keys).map_err(|forged| super::mismatch::<E>().because(forged))?;
+        Ok(Some(Decided { statement: written.statement }))
+    }
+
     /// What this decision takes the place of: nothing, or an earlier approval of exactly this intent that is of no use
     /// any more, since it lapsed or its approver lost the authority.
     fn room(&self, intent: &Intent<E>, seen: &Snapshot, now: Timestamp) -> Result<Room, Failure> {
         let Some(item) = seen.item(&self.consent()) else { return Ok(Room::For(Guard::Absent)) };
         let earlier = Consent::read(item, self.keys).map_err(|forged| super::mismatch::<E>().because(forged))?;
-        if item.text("nonce") == Ok(self.nonce.as_str()) {
-            // This very decision, which the SDK wrote twice.
-            return Ok(Room::Taken(Decided { statement: earlier.statement }));
-        }
         let approval =
             earlier.statement.kind == Verdict::Approval && earlier.statement.about(&intent.digest) && !earlier.revoked;
         if approval {
@@ -164,11 +167,13 @@ impl<E: Effect> Command for Decide<'_, E> {
     }
 
     fn decide(&self, seen: &Snapshot, now: Timestamp) -> Result<Decision<Decided>, Failure> {
+        if let Some(decided) = self.written(seen)? {
+            return Ok(Decision::Answer(decided));
+        }
         let intent = self.intent(seen, now)?;
         self.authorize(&intent, seen)?;
         let room = match self.room(&intent, seen, now)? {
             Room::For(guard) => guard,
-            Room::Taken(decided) => return Ok(Decision::Answer(decided)),
             Room::Need(key) => return Ok(Decision::Need(vec![key])),
         };
         if self.verdict == Verdict::Approval {
