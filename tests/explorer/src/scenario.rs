@@ -216,7 +216,7 @@ pub const EVERYTHING: Scenario = Scenario {
 };
 
 /// Those of which every schedule is taken, the smallest first.
-pub const EXHAUSTED: [Scenario; 8] = [RIVALS, SUBMITS, CANCELS, DECIDED, WITHDRAWN, HASTY, DELIVERY, EVIDENCE];
+pub const EXHAUSTED: [Scenario; 8] = [RIVALS, CANCELS, SUBMITS, DECIDED, WITHDRAWN, HASTY, DELIVERY, EVIDENCE];
 
 impl Scenario {
     /// The product and the world when the story begins.
