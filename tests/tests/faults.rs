@@ -7,7 +7,7 @@
 //! Left out, because it would show nothing new: a place that another story comes to in the same way before the provider
 //! has answered; of pairs, a second place that the first fault keeps the refund from, and of several faults that look
 //! alike to whom they happen (no answer, an error, throttling: nothing done) all but one. `COUNTERSIGN_FAULTS=all` runs
-//! all other pairs; without it a selection runs, which `COUNTERSIGN_SEED` repeats.
+//! all other pairs; without it a selection runs, which `COUNTERSIGN_SEED` repeats. `COUNTERSIGN_CASE` runs only what its name says, as a failure tells it.
 
 #[path = "faults/cases.rs"]
 mod cases;
@@ -15,6 +15,8 @@ mod cases;
 mod hold;
 #[path = "faults/kind.rs"]
 mod kind;
+#[path = "faults/late.rs"]
+mod late;
 #[path = "faults/other.rs"]
 mod other;
 #[path = "faults/place.rs"]
@@ -38,7 +40,7 @@ use place::Place;
 use tests::App;
 
 /// How many cases share one gateway at once.
-const AT_ONCE: usize = 12;
+const AT_ONCE: usize = 20;
 /// How many pairs run where not all are asked for.
 const PAIRS: usize = 150;
 /// How many lanes kill processes, each in a gateway of its own with one process a function.
@@ -52,12 +54,12 @@ fn a_refund_survives_every_single_fault_and_pairs_of_them() {
         let places = cases::places(&recorded);
         assert!(places.len() > 20, "{places:?}");
         report::put("places", places.len());
-        let singles = singles(&places, kind::all);
+        let singles = cases::asked_for(singles(&places, kind::all));
         report::put("single faults", singles.len());
         let ran = cases::run(&app, singles, AT_ONCE).await;
         let pairs = pairs(&ran);
         report::put("pairs of faults there are", pairs.len());
-        let pairs = selected(pairs);
+        let pairs = selected(cases::asked_for(pairs));
         report::put("pairs of faults that ran", pairs.len());
         cases::run(&app, pairs, AT_ONCE).await;
         nobody_died(&app);
@@ -73,8 +75,8 @@ fn a_refund_survives_the_death_of_any_process_at_any_request() {
         let lane = async |number: usize| {
             let app = cases::gateway().await;
             let places = cases::places(&cases::recorded(&app).await);
-            let mine = singles(&places, kind::kills).into_iter().skip(number).step_by(LANES);
-            let ran = cases::run(&app, mine.collect(), 1).await;
+            let kills = cases::asked_for(singles(&places, kind::kills));
+            let ran = cases::run(&app, kills.into_iter().skip(number).step_by(LANES).collect(), 1).await;
             other::refund(&app).await;
             other::logs(&app);
             app.stop().await;
@@ -120,7 +122,7 @@ fn pairs(singles: &[Ran]) -> Vec<Case> {
 /// All pairs, or as many as there is time for.
 fn selected(mut pairs: Vec<Case>) -> Vec<Case> {
     let setting = |name| Config::from_environment().optional(name);
-    if setting("COUNTERSIGN_FAULTS").is_some_and(|which| which == "all") {
+    if setting("COUNTERSIGN_FAULTS").is_some_and(|which| which == "all") || setting("COUNTERSIGN_CASE").is_some() {
         return pairs;
     }
     let now = || u64::try_from(Timestamp::now().seconds()).unwrap();

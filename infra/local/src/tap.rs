@@ -108,7 +108,7 @@ impl Tap {
     fn ended(&self, arrived_at: u64, note: impl FnOnce(&mut Seen)) {
         if let Some(seen) = self.noted().seen.iter_mut().rev().find(|seen| seen.arrived_at == arrived_at) {
             note(seen);
-            seen.ended_at = Some(moment());
+            seen.ended_at.get_or_insert_with(moment);
         }
     }
 
@@ -174,26 +174,29 @@ async fn pass(State(tap): State<Tap>, request: Request) -> Response {
         tap.ended(arrived_at, |_| ());
         return answer;
     }
+    if matches!(fault, Some(Fault::Delay(_))) {
+        // A task of its own: what is on its way arrives, whether or not somebody still waits for the answer.
+        let carried_out = tokio::spawn(tap.carry_out(head, body, seen));
+        return carried_out.await.unwrap_or_else(|_| StatusCode::BAD_GATEWAY.into_response());
+    }
+    let _under_way = UnderWay { tap: tap.clone(), arrived_at };
     if fault == Some(Fault::HangBefore) {
-        let _hanging = Hanging { tap, arrived_at };
         return std::future::pending().await;
     }
-    // A task of its own: what is on its way arrives, whether or not somebody still waits for the answer.
-    let carried_out = tokio::spawn(tap.clone().carry_out(head, body, seen));
-    let answer = carried_out.await.unwrap_or_else(|_| StatusCode::BAD_GATEWAY.into_response());
+    let answer = tap.carry_out(head, body, seen).await;
     if fault == Some(Fault::HangAfter) {
         return std::future::pending().await;
     }
     answer
 }
 
-/// A request that hangs until its client is gone.
-struct Hanging {
+/// A request that ends when its client is gone, if not before: whoever is upstream sees that as well.
+struct UnderWay {
     tap: Tap,
     arrived_at: u64,
 }
 
-impl Drop for Hanging {
+impl Drop for UnderWay {
     fn drop(&mut self) {
         self.tap.ended(self.arrived_at, |_| ());
     }

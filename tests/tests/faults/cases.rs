@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::panic::AssertUnwindSafe;
 
+use countersign::config::Config;
 use futures::FutureExt as _;
 use futures::stream::{self, StreamExt as _};
 use local::provider::WebhookBehavior;
@@ -52,9 +53,7 @@ pub(crate) async fn run(app: &App, cases: Vec<Case>, at_once: usize) -> Vec<Ran>
                 other::refund(app).await;
             }
         };
-        let began = std::time::Instant::now();
         let result = AssertUnwindSafe(futures::future::join(one(app, &case), bystander)).catch_unwind().await;
-        println!("{:>6} ms {case}", began.elapsed().as_millis());
         (case, result)
     });
     let (mut ran, mut failed) = (Vec::new(), Vec::new());
@@ -79,6 +78,14 @@ async fn one(app: &App, case: &Case) -> Vec<Place> {
     run.check().await;
     run.forget();
     reached
+}
+
+/// The cases that were asked for: all, or those whose name begins with or contains `COUNTERSIGN_CASE`; of a pair, its
+/// first fault alone as well.
+pub(crate) fn asked_for(cases: Vec<Case>) -> Vec<Case> {
+    let Some(asked) = Config::from_environment().optional("COUNTERSIGN_CASE") else { return cases };
+    let is_asked = |name: &str| name.contains(&asked) || asked.starts_with(name);
+    cases.into_iter().filter(|case| is_asked(&case.to_string())).collect()
 }
 
 /// What each story comes to when nothing goes wrong that it is not about.
