@@ -17,6 +17,8 @@ mod hold;
 mod kind;
 #[path = "faults/late.rs"]
 mod late;
+#[path = "faults/meanwhile.rs"]
+mod meanwhile;
 #[path = "faults/other.rs"]
 mod other;
 #[path = "faults/place.rs"]

@@ -52,7 +52,7 @@ impl Run<'_> {
         state
     }
 
-    /// Every receipt of the one key is the same, but for what moves.
+    /// Every receipt of the one key is the same, but for what moves, and one of them is the first.
     fn receipts(&self) {
         let answers = self.answers.borrow();
         let receipts: Vec<String> = answers
@@ -69,7 +69,10 @@ impl Run<'_> {
         assert!(!receipts.is_empty(), "{answers:?}");
         assert!(receipts.iter().all(|receipt| *receipt == receipts[0]), "{receipts:?}");
         let fresh = |(tool, answer): &&(&str, Value)| *tool == "submit_refund" && answer["replayed"] == false;
-        assert!(answers.iter().filter(fresh).count() <= 1, "accepted twice: {answers:?}");
+        let fresh = answers.iter().filter(fresh).count();
+        // Who was told that a repeat had submitted it had asked before.
+        let unanswered = self.unanswered.borrow().contains(&"submit_refund");
+        assert!(fresh == 1 || fresh == 0 && unanswered, "{fresh} answers are the first: {answers:?}");
     }
 
     /// Nothing that the agent was told is of another tenant.

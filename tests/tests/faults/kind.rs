@@ -21,6 +21,10 @@ pub(crate) enum Kind {
     Again,
     /// The request is held up. Meanwhile the lease lapses, another worker comes, and the provider is asked twice.
     Overtaken,
+    /// The same, and the first worker is told to come again later while the request of the second is still under way.
+    Outlived,
+    /// It is carried out, the reply is lost, and its repetition is told that it is still at work.
+    AtWork,
     /// The process is killed while the request is at the tap: before or after it is carried out.
     Kill(Fault),
 }
@@ -54,11 +58,16 @@ pub(crate) fn all(place: &Place) -> Vec<Kind> {
         Kind::Tap(HangAfter, 1),
         Kind::Tap(HangAfter, ATTEMPTS),
         Kind::Tap(HangBefore, ATTEMPTS),
-        Kind::Tap(Fault::TransactionInProgress, 1),
-        Kind::Tap(Fault::TransactionInProgress, ROUNDS),
         Kind::Tap(Fault::TransactionConflict(0), ROUNDS),
         Kind::Again,
     ]);
+    if place.operation == "TransactWriteItems" {
+        kinds.extend([
+            Kind::Tap(Fault::TransactionInProgress, 1),
+            Kind::Tap(Fault::TransactionInProgress, ROUNDS),
+            Kind::AtWork,
+        ]);
+    }
     kinds.extend((0..place.items.max(1)).map(|step| Kind::Tap(Fault::TransactionConflict(step), 1)));
     if place.by == tests::worker::WORKER {
         kinds.push(Kind::Overtaken);
@@ -87,7 +96,7 @@ fn provider(place: &Place) -> Vec<Kind> {
             ]
             .map(Kind::Create),
         );
-        kinds.push(Kind::Overtaken);
+        kinds.extend([Kind::Overtaken, Kind::Outlived]);
     }
     if place.operation == LOOKUP {
         kinds.extend(

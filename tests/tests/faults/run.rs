@@ -11,6 +11,7 @@ use countersign::operation;
 use futures::future::join;
 use local::gateway::Taps;
 use local::lambda::Invoked;
+use local::provider::Behavior;
 use local::tap::{Fault, Rule};
 use refunds::{Order, Refund};
 use serde_json::{Value, json};
@@ -18,7 +19,6 @@ use tests::App;
 use tests::accounts::past;
 use tests::app::{key, prepare, submit};
 use tests::direct::client_context;
-use tests::process::kill;
 use tests::worker::{WORKER, stream_event};
 
 use crate::kind::Kind;
@@ -29,9 +29,11 @@ use crate::story::{Step, Story};
 /// What was paid, and what is refunded of it.
 pub(crate) const PAID: i64 = 5_000;
 pub(crate) const AMOUNT: i64 = 2_000;
-const RECONCILER: &str = "reconcile_refunds";
+pub(crate) const RECONCILER: &str = "reconcile_refunds";
 /// How long a request is held up while something else happens.
 const MEANWHILE: Duration = Duration::from_millis(800);
+/// The same, where much else happens.
+const OUTLIVED: Duration = Duration::from_secs(3);
 /// How often a call is repeated: more often than any fault lasts.
 const REPEATS: usize = 12;
 
@@ -47,6 +49,8 @@ pub(crate) struct Run<'a> {
     words: RefCell<Vec<String>>,
     /// Every answer that the agent got, by tool.
     pub(crate) answers: RefCell<Vec<(&'static str, Value)>>,
+    /// How many of its calls of a tool got no answer.
+    pub(crate) unanswered: RefCell<Vec<&'static str>>,
 }
 
 impl<'a> Run<'a> {
@@ -57,8 +61,8 @@ impl<'a> Run<'a> {
         let parsed = IdempotencyKey::parse(&key).unwrap();
         let operation = operation::id(&app.caller("acme-agent"), Refund::COMMAND, &parsed).unwrap();
         let words = vec![order.id.to_string(), order.payment.to_string(), operation.to_string()];
-        let (proposal, answers) = (RefCell::default(), RefCell::default());
-        Self { app, story, order, operation, key, proposal, words: RefCell::new(words), answers }
+        let (proposal, answers, unanswered) = (RefCell::default(), RefCell::default(), RefCell::default());
+        Self { app, story, order, operation, key, proposal, words: RefCell::new(words), answers, unanswered }
     }
 
     pub(crate) fn taps(&self) -> &'a Taps {
@@ -81,7 +85,7 @@ impl<'a> Run<'a> {
                 self.let_time_pass().await;
             }
             here.iter().for_each(|(place, kind)| self.arm(place, kind));
-            let doubled = here.iter().find(|(_, kind)| matches!(kind, Kind::Again | Kind::Overtaken));
+            let doubled = here.iter().find(|(_, kind)| matches!(kind, Kind::Again | Kind::Overtaken | Kind::Outlived));
             let killed = here.iter().find_map(
                 |(place, kind)| {
                     if let Kind::Kill(fault) = kind { Some((place, fault)) } else { None }
@@ -117,6 +121,16 @@ impl<'a> Run<'a> {
             Kind::Tap(fault, times) => tap.inject(rule(fault).times(*times)),
             Kind::Kill(fault) => tap.inject(rule(fault)),
             Kind::Again | Kind::Overtaken => tap.inject(rule(&Fault::Delay(MEANWHILE))),
+            Kind::AtWork => {
+                tap.inject(rule(&Fault::LoseReply));
+                tap.inject(rule(&Fault::TransactionInProgress).after(place.nth + 1));
+            }
+            Kind::Outlived => {
+                tap.inject(rule(&Fault::Delay(OUTLIVED)));
+                tap.inject(rule(&Fault::Delay(2 * OUTLIVED)).after(place.nth + 1));
+                provider.behave(payment);
+                provider.script(payment, Behavior::TooManyRequests);
+            }
             Kind::Create(behavior) => {
                 provider.behave(payment);
                 provider.script(payment, *behavior);
@@ -125,7 +139,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    async fn take(&self, step: Step) {
+    pub(crate) async fn take(&self, step: Step) {
         match step {
             Step::Prepare => {
                 let answer = self.agent("prepare_refund", prepare(&self.order, AMOUNT)).await;
@@ -165,6 +179,7 @@ impl<'a> Run<'a> {
                     return answer;
                 }
             }
+            self.unanswered.borrow_mut().push(tool);
             report::add("recovery: the agent repeated its call");
         }
         panic!("{tool} gives no answer");
@@ -216,56 +231,12 @@ impl<'a> Run<'a> {
         panic!("the provider does not tell");
     }
 
-    /// What happens while a request is held up.
-    async fn meanwhile(&self, step: Step, place: &Place, kind: &Kind) {
-        self.struck(place).await;
-        if *kind == Kind::Again {
-            return self.take(step).await;
-        }
-        // The worker looks dead, is succeeded by another, and the provider is asked as often as absence takes.
-        self.let_time_pass().await;
-        self.dispatch().await;
-        for _ in 0..2 {
-            self.let_time_pass().await;
-            self.reconcile().await;
-        }
-        self.dispatch().await;
-    }
-
-    async fn kill(&self, place: &Place, fault: &Fault) {
-        self.struck(place).await;
-        if *fault == Fault::HangAfter {
-            let done = |passed: &Passed| passed.seen.fault == Some(Fault::HangAfter) && passed.seen.ended_at.is_some();
-            self.until(|| self.passed().iter().any(done)).await;
-        }
-        let function = if place.by.is_empty() { self.sender(place.step) } else { &place.by };
-        let processes = self.app.gateway.lambda().processes(function);
-        assert_eq!(processes.len(), 1, "one process, so that it is the one that waits");
-        kill("KILL", processes[0]);
-        report::add(&format!("killed {function}"));
-    }
-
-    /// Who asks the provider in this step.
-    fn sender(&self, step: usize) -> &'static str {
-        match self.story.steps[step] {
-            Step::Dispatch => WORKER,
-            Step::Webhook => "refund_webhook",
-            Step::Reconcile => RECONCILER,
-            Step::Prepare | Step::Submit | Step::Cancel | Step::Status => panic!("nobody asks the provider here"),
-        }
-    }
-
-    async fn struck(&self, place: &Place) {
-        let here = |passed: &Passed| passed.before == place.before && passed.seen.fault.is_some();
-        self.until(|| self.passed().iter().any(here)).await;
-    }
-
     /// Waits until nothing of this refund is on its way any more.
     pub(crate) async fn idle(&self) {
         self.until(|| self.passed().iter().all(|passed| passed.seen.ended_at.is_some())).await;
     }
 
-    async fn until(&self, reached: impl Fn() -> bool) {
+    pub(crate) async fn until(&self, reached: impl Fn() -> bool) {
         for _ in 0..12_000 {
             if reached() {
                 return;

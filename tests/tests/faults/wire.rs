@@ -33,6 +33,7 @@ pub(crate) fn check(passed: &[Passed], pk: &str) {
         assert!(moved.is_an_arrow(), "no such arrow: {moved:?}");
     }
     each_request_was_announced(passed, &moves);
+    what_was_being_sent_is_left_by_its_own_answer_alone(passed, &moves);
     what_is_unknown_is_left_by_evidence_alone(passed, &moves);
 }
 
@@ -45,6 +46,31 @@ fn each_request_was_announced(passed: &[Passed], moves: &[Moved]) {
     for (position, request) in requests.enumerate() {
         let announced = sending.iter().filter(|moved| moved.ended_at < request.seen.arrived_at).count();
         assert!(announced > position, "request {position} was sent with {announced} announced: {moves:?}");
+    }
+}
+
+/// Whoever says that it was not executed, was refused or is not final has heard so under the very fence.
+fn what_was_being_sent_is_left_by_its_own_answer_alone(passed: &[Passed], moves: &[Moved]) {
+    for moved in moves.iter().filter(|moved| moved.from == Some(State::Sending)) {
+        let proof: &[u16] = match moved.to {
+            State::Queued => &[401, 403, 429],
+            State::Failed => &[200, 400, 402, 404],
+            State::Settling => &[200],
+            // Evidence of any fence counts, and that nothing is known needs none.
+            State::Succeeded | State::Unknown => continue,
+            State::Sending | State::Returned | State::Cancelled | State::Expired | State::NeedsOperator => {
+                panic!("{moved:?}")
+            }
+        };
+        let claimed = |claim: &&Moved| claim.to == State::Sending && claim.fence.map(|fence| fence + 1) == moved.fence;
+        let claim = moves.iter().find(claimed).unwrap_or_else(|| panic!("nobody held this fence: {moved:?}"));
+        let heard = |passed: &Passed| {
+            passed.seen.operation == CREATE
+                && passed.seen.arrived_at > claim.ended_at
+                && passed.seen.ended_at.is_some_and(|ended| ended < moved.arrived_at)
+                && proof.contains(&passed.seen.status)
+        };
+        assert!(passed.iter().any(heard), "nobody has heard that under this fence: {moved:?}");
     }
 }
 
