@@ -74,6 +74,7 @@ pub(crate) async fn run(app: &App, cases: Vec<Case>, at_once: usize) -> Vec<Ran>
 async fn one(app: &App, case: &Case) -> Vec<Place> {
     let run = Run::new(app, case.story).await;
     let reached = run.play(&case.faults).await;
+    run.was_struck(&case.faults);
     run.recover().await;
     run.check().await;
     run.forget();

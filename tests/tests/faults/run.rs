@@ -108,6 +108,15 @@ impl<'a> Run<'a> {
         reached
     }
 
+    /// Counts which faults came to happen, as far as a tap sees it; a single one always does.
+    pub(crate) fn was_struck(&self, faults: &[(Place, Kind)]) {
+        let by_tap = |kind: &Kind| !matches!(kind, Kind::Create(_) | Kind::Look(_));
+        let armed = faults.iter().filter(|(_, kind)| by_tap(kind)).count();
+        let struck = self.passed().iter().filter(|passed| passed.seen.fault.is_some()).count();
+        assert!(faults.len() != 1 || struck >= armed, "the fault did not happen");
+        report::put("requests that a tap's fault happened to", struck);
+    }
+
     fn arm(&self, place: &Place, kind: &Kind) {
         let tap = match place.before {
             Before::Database => &self.taps().database,
