@@ -64,7 +64,7 @@ pub(crate) fn all(place: &Place) -> Vec<Kind> {
     if place.operation == "TransactWriteItems" {
         kinds.extend([
             Kind::Tap(Fault::TransactionInProgress, 1),
-            Kind::Tap(Fault::TransactionInProgress, ROUNDS),
+            Kind::Tap(Fault::TransactionInProgress, ATTEMPTS),
             Kind::AtWork,
         ]);
     }

@@ -132,7 +132,8 @@ impl<'a> Run<'a> {
             Kind::Again | Kind::Overtaken => tap.inject(rule(&Fault::Delay(MEANWHILE))),
             Kind::AtWork => {
                 tap.inject(rule(&Fault::LoseReply));
-                tap.inject(rule(&Fault::TransactionInProgress).after(place.nth + 1));
+                // As often as the SDK goes on by itself: it takes that for throttling.
+                tap.inject(rule(&Fault::TransactionInProgress).after(place.nth + 1).times(2));
             }
             Kind::Outlived => {
                 tap.inject(rule(&Fault::Delay(OUTLIVED)));
