@@ -7,7 +7,8 @@
 //! Left out, because it would show nothing new: a place that another story comes to in the same way before the provider
 //! has answered; of pairs, a second place that the first fault keeps the refund from, and of several faults that look
 //! alike to whom they happen (no answer, an error, throttling: nothing done) all but one. `COUNTERSIGN_FAULTS=all` runs
-//! all other pairs; without it a selection runs, which `COUNTERSIGN_SEED` repeats. `COUNTERSIGN_CASE` runs only what its name says, as a failure tells it.
+//! all other pairs; without it a selection runs, which `COUNTERSIGN_SEED` repeats. `COUNTERSIGN_CASE` runs only what its
+//! name says, as a failure tells it.
 
 #[path = "faults/cases.rs"]
 mod cases;

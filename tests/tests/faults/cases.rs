@@ -53,7 +53,8 @@ pub(crate) async fn run(app: &App, cases: Vec<Case>, at_once: usize) -> Vec<Ran>
                 other::refund(app).await;
             }
         };
-        let result = AssertUnwindSafe(futures::future::join(one(app, &case), bystander)).catch_unwind().await;
+        let result =
+            AssertUnwindSafe(futures::future::join(one(app, &case, at_once == 1), bystander)).catch_unwind().await;
         (case, result)
     });
     let (mut ran, mut failed) = (Vec::new(), Vec::new());
@@ -71,8 +72,8 @@ pub(crate) async fn run(app: &App, cases: Vec<Case>, at_once: usize) -> Vec<Ran>
     ran
 }
 
-async fn one(app: &App, case: &Case) -> Vec<Place> {
-    let run = Run::new(app, case.story).await;
+async fn one(app: &App, case: &Case, alone: bool) -> Vec<Place> {
+    let run = Run::new(app, case.story, alone).await;
     let reached = run.play(&case.faults).await;
     run.was_struck(&case.faults);
     run.recover().await;

@@ -21,7 +21,7 @@ fn a_worker_that_is_ended_by_its_timeout_before_it_could_record_a_late_reply_lea
         // One second more than the worker wants to have left before it begins.
         let app = App::hurried(WORKER, Duration::from_secs(26)).await;
         (0..10).for_each(|_| app.gateway.provider().webhook_script(WebhookBehavior::Never));
-        let run = Run::new(&app, &ACCEPTED).await;
+        let run = Run::new(&app, &ACCEPTED, true).await;
         run.play(&[]).await;
         let words = [run.operation.to_string(), run.order.payment.to_string()];
         let taps = run.taps();

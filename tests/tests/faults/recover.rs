@@ -14,7 +14,8 @@ use crate::run::Run;
 const LOOKS: usize = 24;
 
 impl Run<'_> {
-    /// Goes on until nothing is left to do.
+    /// Goes on until nothing is left to do. A refund that is alone is found by the true sweeps; others, which a sweep would
+    /// disturb in what they are at, are told of by the stream and by their order.
     pub(crate) async fn recover(&self) {
         for _ in 0..LOOKS {
             self.idle().await;
@@ -32,12 +33,12 @@ impl Run<'_> {
                 State::Queued | State::Sending => {
                     self.let_time_pass().await;
                     report::add("recovery: the worker took what was due");
-                    self.dispatch().await;
+                    if self.alone { self.app.gateway.sweep().await } else { self.dispatch().await }
                 }
                 State::Unknown | State::Settling => {
                     self.let_time_pass().await;
                     report::add("recovery: the provider was asked");
-                    self.reconcile().await;
+                    if self.alone { self.app.gateway.sweep().await } else { self.reconcile().await }
                 }
                 State::NeedsOperator => {
                     report::add("recovery: an operator found out");

@@ -43,6 +43,8 @@ pub(crate) struct Run<'a> {
     pub(crate) story: &'a Story,
     pub(crate) order: Order,
     pub(crate) operation: OperationId,
+    /// Whether no other refund is on its way in this gateway.
+    pub(crate) alone: bool,
     key: String,
     proposal: RefCell<Option<String>>,
     /// What every request about this refund names one of.
@@ -54,7 +56,7 @@ pub(crate) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    pub(crate) async fn new(app: &'a App, story: &'a Story) -> Self {
+    pub(crate) async fn new(app: &'a App, story: &'a Story, alone: bool) -> Self {
         let order = app.order("acme", Currency::Eur, PAID).await;
         app.gateway.provider().script(order.payment.as_str(), story.create);
         let key = key();
@@ -62,7 +64,7 @@ impl<'a> Run<'a> {
         let operation = operation::id(&app.caller("acme-agent"), Refund::COMMAND, &parsed).unwrap();
         let words = vec![order.id.to_string(), order.payment.to_string(), operation.to_string()];
         let (proposal, answers, unanswered) = (RefCell::default(), RefCell::default(), RefCell::default());
-        Self { app, story, order, operation, key, proposal, words: RefCell::new(words), answers, unanswered }
+        Self { app, story, order, operation, alone, key, proposal, words: RefCell::new(words), answers, unanswered }
     }
 
     pub(crate) fn taps(&self) -> &'a Taps {
