@@ -100,7 +100,10 @@ impl App {
         verdict: Verdict,
         now: Timestamp,
     ) -> Result<Decided, Failure> {
-        let acknowledged = self.proposal(by.0.tenant.as_str(), proposal).await.effect.similar_operation_id;
+        // Whatever the proposal asks for is ticked.
+        let found = self.item(&proposal_key(by.0.tenant.as_str(), proposal)).await;
+        let found = found.and_then(|item| Intent::<Refund>::read(&item).unwrap());
+        let acknowledged = found.and_then(|intent| intent.effect.similar_operation_id);
         let choice = Choice { intent: IntentId::parse(proposal).unwrap(), shown, verdict, acknowledged };
         let decide = Decide::<Refund>::new(by, choice, self.gateway.approvals().desk())?;
         execute(self.gateway.ledger(), &|| now, &decide).await

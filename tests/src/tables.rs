@@ -60,8 +60,7 @@ impl App {
     /// Makes a call that is to be refused, and gives the refusal. See [`App::untouched`].
     pub async fn refused(&self, by: &Caller, tool: &str, arguments: Value, about: &[&str]) -> Value {
         let answers = async { vec![self.direct_as(by.clone()).call(tool, arguments).await] };
-        let refusal = self.untouched(about, answers).await.remove(0);
-        refusal
+        self.untouched(about, answers).await.remove(0)
     }
 
     /// Gives the refusals that some calls come to. They must not have touched a record about one of these names

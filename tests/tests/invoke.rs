@@ -13,8 +13,6 @@ mod contexts;
 mod failures;
 #[path = "invoke/forgeries.rs"]
 mod forgeries;
-#[path = "invoke/freshness.rs"]
-mod freshness;
 #[path = "invoke/hostile.rs"]
 mod hostile;
 #[path = "invoke/interceptor.rs"]

@@ -8,6 +8,8 @@ mod cancel;
 mod conflict;
 #[path = "reconcile/found.rs"]
 mod found;
+#[path = "reconcile/operator.rs"]
+mod operator;
 #[path = "reconcile/provider.rs"]
 mod provider;
 #[path = "reconcile/resolve.rs"]

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
+use countersign::delivery::Resolution;
 
 use crate::{demo, folder};
 
@@ -60,6 +61,32 @@ enum Command {
     Reject(Decide),
     /// Take an approval back, as long as nothing was sent.
     Revoke(Decide),
+    /// Say, as an operator, what became of a refund that needs one.
+    Resolve(Resolve),
+    /// Stop all refunds: nothing is accepted or sent.
+    Hold {
+        /// Why, for whoever asks later.
+        #[arg(long)]
+        reason: String,
+    },
+    /// Let refunds go on.
+    Release,
+}
+
+/// What an operator found out.
+#[derive(Debug, Args)]
+pub(crate) struct Resolve {
+    /// The operation_id that is needs_operator or in conflict.
+    operation: String,
+    /// The persona who found it out, such as acme-operator.
+    #[arg(long = "as")]
+    persona: String,
+    /// What became of it: succeeded or failed.
+    #[arg(long, value_parser = Resolution::parse)]
+    outcome: Resolution,
+    /// How it was found out, in 1 to 500 characters.
+    #[arg(long)]
+    evidence: String,
 }
 
 /// Who decides about what.
@@ -92,6 +119,9 @@ pub async fn run() -> ExitCode {
         Some(Command::Approve(decide)) => remote::decide(&folder, &decide, "approve").await,
         Some(Command::Reject(decide)) => remote::decide(&folder, &decide, "reject").await,
         Some(Command::Revoke(decide)) => remote::decide(&folder, &decide, "revoke").await,
+        Some(Command::Resolve(resolve)) => remote::resolve(&folder, &resolve).await,
+        Some(Command::Hold { reason }) => remote::hold(&folder, reason).await,
+        Some(Command::Release) => remote::release(&folder).await,
     };
     ran.unwrap_or_else(|stop| {
         tell(&format!("error: {stop}"));

@@ -1,8 +1,9 @@
-//! The control routes: how `cargo local token|approve|reject|revoke` speak to the gateway that runs, never to its file.
+//! The control routes: how `cargo local token|approve|reject|revoke|resolve|hold|release` speak to the gateway that runs, never to its file.
 //!
 //! Every request carries the token of `run.json`, which only the gateway's owner can read.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::extract::{Path, Query, Request, State};
 use axum::http::StatusCode;
@@ -11,14 +12,23 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use countersign::bounded::OperationId;
-use countersign::clock::wall_clock;
+use countersign::change::{Change, Step};
+use countersign::clock::{Timestamp, wall_clock};
 use countersign::consent::Verdict;
+use countersign::effect::Effect as _;
 use countersign::failure::{Code, Failure, Retry};
+use countersign::hold;
+use countersign::ledger::{Commit, Ledger as _};
+use refunds::Refund;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::approvals::Approvals;
 use crate::issuer::{DEFAULT_TTL, Issuer, Persona};
+use crate::keys::OPERATIONS_AUDIENCE;
+
+/// How long an operator's token lives: as long as it takes to send one request.
+const OPERATIONS_TTL: Duration = Duration::from_secs(60);
 
 /// The header that carries the token of `run.json`.
 pub const HEADER: &str = "x-countersign-control";
@@ -27,7 +37,25 @@ pub const HEADER: &str = "x-countersign-control";
 pub(crate) struct Control {
     pub(crate) approvals: Approvals,
     pub(crate) issuer: Issuer,
+    /// Where operators say what became of something.
+    pub(crate) resolve_url: Option<String>,
     pub(crate) token: String,
+}
+
+/// How an operator reaches the function that takes their word.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Operator {
+    /// Where it listens.
+    pub url: String,
+    /// A token for it.
+    pub token: String,
+}
+
+/// Why all refunds are stopped.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Hold {
+    /// For whoever asks later.
+    pub reason: String,
 }
 
 /// Who acts.
@@ -53,6 +81,9 @@ pub struct Decision {
 pub(crate) fn router(control: Arc<Control>) -> Router {
     Router::new()
         .route("/control/tokens", post(token))
+        .route("/control/operators", post(operator))
+        .route("/control/hold", post(hold))
+        .route("/control/release", post(release))
         .route("/control/proposals/{id}", get(show))
         .route("/control/proposals/{id}/approve", post(approve))
         .route("/control/proposals/{id}/reject", post(reject))
@@ -75,6 +106,35 @@ async fn token(State(control): State<Arc<Control>>, Json(by): Json<As>) -> Respo
     match control.issuer.token(persona, wall_clock(), DEFAULT_TTL) {
         Ok(token) => Json(json!({ "token": token })).into_response(),
         Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response(),
+    }
+}
+
+async fn operator(State(control): State<Arc<Control>>, Json(by): Json<As>) -> Response {
+    let Some(persona) = Persona::find(&by.persona) else { return unknown() };
+    let Some(url) = control.resolve_url.clone() else {
+        return (StatusCode::NOT_FOUND, "no function takes an operator's word here\n").into_response();
+    };
+    match control.issuer.token_for(OPERATIONS_AUDIENCE, persona, wall_clock(), OPERATIONS_TTL) {
+        Ok(token) => Json(Operator { url, token }).into_response(),
+        Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response(),
+    }
+}
+
+async fn hold(State(control): State<Arc<Control>>, Json(Hold { reason }): Json<Hold>) -> Response {
+    answer(control.commit(hold::set(Refund::COMMAND, Timestamp::now(), &reason)).await)
+}
+
+async fn release(State(control): State<Arc<Control>>) -> Response {
+    answer(control.commit(hold::release(Refund::COMMAND, Timestamp::now())).await)
+}
+
+impl Control {
+    /// Writes a step as an administrator's role would.
+    async fn commit(&self, step: Result<Step, Failure>) -> Result<(), Failure> {
+        match self.approvals.ledger.commit(&Change(vec![step?])).await? {
+            Commit::Done => Ok(()),
+            Commit::Lost(_) | Commit::Contended => Err(Failure::temporarily_unavailable("the ledger is busy")),
+        }
     }
 }
 

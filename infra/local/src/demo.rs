@@ -1,5 +1,6 @@
 //! The demonstration: a refund from prompt to settled, over a real MCP client, with every repeat answered.
 
+mod outcomes;
 mod report;
 mod steps;
 

@@ -16,6 +16,7 @@ use countersign::consent::Owners;
 use countersign::failure::Failure;
 use countersign::keys::KeySet;
 use countersign::ledger::{Dynamo, TableNames, create_tables};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::approvals::Approvals;
@@ -45,6 +46,8 @@ const LEDGER: &str = "ledger";
 const CONSENTS: &str = "consents";
 /// The function that the provider's events are for.
 const WEBHOOK: &str = "refund_webhook";
+/// The function that takes an operator's word.
+const RESOLVE: &str = "resolve_refund";
 /// The function where people decide, and what the issuer calls it.
 pub const PAGE: &str = "approval_page";
 /// The audience of the ID tokens with which people sign in there.
@@ -128,6 +131,7 @@ pub struct Gateway {
     keys: Keys,
     database: Database,
     streams: Vec<StreamPoller>,
+    late: watch::Sender<bool>,
     schedules: Vec<Schedule>,
     stop: CancellationToken,
 }
@@ -182,11 +186,17 @@ impl Gateway {
         let owners = Owners::parse(world::CLIENT_OWNERS).map_err(Failure::internal)?;
         let issuer_name = ISSUER.to_owned();
         let approvals = Approvals { ledger: ledger.clone(), signer, keys: consent_keys, owners, issuer: issuer_name };
-        let control = Arc::new(Control { approvals, issuer, token: control_token.clone() });
+        let control = Arc::new(Control {
+            approvals,
+            issuer,
+            resolve_url: web_urls.get(RESOLVE).cloned(),
+            token: control_token.clone(),
+        });
         let router = endpoint(contracts, &lambda, &control.issuer, &url, web_urls.get(PAGE), stop.clone())?;
         serve(listener, router.merge(control::router(Arc::clone(&control))), stop.clone());
 
-        let streams = streams(&options.functions, &database, &lambda);
+        let (late, lateness) = watch::channel(false);
+        let streams = streams(&options.functions, &database, &lambda, &lateness);
         let schedules = schedules(&options.functions, options.sweep, &lambda);
         Ok(Self {
             url,
@@ -201,6 +211,7 @@ impl Gateway {
             keys,
             database,
             streams,
+            late,
             schedules,
             stop,
         })
@@ -290,6 +301,11 @@ impl Gateway {
     #[must_use]
     pub fn consent_keys(&self) -> &KeySet {
         &self.control.approvals.keys
+    }
+
+    /// Makes the streams late, as they may be by seconds in production, or lets them go on.
+    pub fn delay_streams(&self, late: bool) {
+        self.late.send_replace(late);
     }
 
     /// Runs every schedule once, now.

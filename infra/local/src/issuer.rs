@@ -179,10 +179,25 @@ impl Issuer {
     ///
     /// A clock before 1970, or a key that does not sign.
     pub fn token(&self, persona: &Persona, now: SystemTime, ttl: Duration) -> Result<String, IssuerError> {
+        self.token_for(&self.audience, persona, now, ttl)
+    }
+
+    /// The same for another audience than the gateway's.
+    ///
+    /// # Errors
+    ///
+    /// A clock before 1970, or a key that does not sign.
+    pub fn token_for(
+        &self,
+        audience: &str,
+        persona: &Persona,
+        now: SystemTime,
+        ttl: Duration,
+    ) -> Result<String, IssuerError> {
         let iat = seconds(now)?;
         let claims = Claims {
             iss: &self.url,
-            aud: &self.audience,
+            aud: audience,
             sub: persona.subject,
             iat,
             exp: iat.saturating_add(ttl.as_secs()),

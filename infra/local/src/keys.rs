@@ -13,6 +13,8 @@ use crate::issuer::{Issuer, IssuerError};
 
 /// Who tokens are for.
 pub const AUDIENCE: &str = "countersign-local";
+/// The audience of the tokens with which operators say what became of something. No agent gets one.
+pub const OPERATIONS_AUDIENCE: &str = "countersign-local-operations";
 
 /// Why there are no keys.
 #[derive(Debug, thiserror::Error)]

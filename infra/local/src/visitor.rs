@@ -71,7 +71,6 @@ impl Visitor {
     }
 
     /// A request as the browser makes it, to be changed before it is sent with [`Visitor::send`].
-    #[must_use]
     pub fn request(&self, method: Method, url: Url) -> RequestBuilder {
         let cookies = self.cookies().into_iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>();
         let request = self.http.request(method, url);

@@ -15,6 +15,9 @@ use crate::provider::{Payment, Provider};
 /// The secret key that the provider takes from the workers. It opens nothing outside this machine.
 pub const PROVIDER_KEY: &str = "sk_test_countersign_local";
 
+/// At which of the provider's accounts each tenant takes its payments.
+pub const PROVIDER_ACCOUNTS: &str = r#"{"acme": ["acct_acme"], "globex": ["acct_globex"]}"#;
+
 /// With what the provider signs what it tells. It opens nothing outside this machine.
 pub const WEBHOOK_SECRET: &str = "whsec_countersign_local_only";
 

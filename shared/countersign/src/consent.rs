@@ -6,12 +6,14 @@
 mod authority;
 mod decide;
 mod owners;
+mod revoke;
 
 use serde::{Deserialize, Serialize};
 
 pub use authority::Authority;
-pub use decide::{Approver, Choice, Decide, Decided, Desk, Review, Revoke};
+pub use decide::{Approver, Choice, Decide, Decided, Desk, Review};
 pub use owners::Owners;
+pub use revoke::Revoke;
 
 use crate::bounded::{IntentId, Issuer, OperationId, Principal, Tenant};
 use crate::change::{Guard, Seen, Step};

@@ -175,23 +175,37 @@ impl Target {
     }
 }
 
-/// Records what is known, however often it takes: what is known now, nobody else will know.
-async fn record<C: Command>(ledger: &impl Ledger, clock: &impl Clock, record: &C) -> Result<C::Answer, Failure> {
-    let mut wait = RECORD_AGAIN;
+/// Carries a command out although the ledger stumbles, with waits up to the `last`. A repeat knows what the command has
+/// written by its nonce.
+async fn insist<C: Command>(
+    ledger: &impl Ledger,
+    clock: &impl Clock,
+    command: &C,
+    last: Duration,
+) -> Result<C::Answer, Failure> {
+    let mut wait = AGAIN;
     loop {
-        match execute(ledger, clock, record).await {
-            Err(failure) if failure.code() == Code::TEMPORARILY_UNAVAILABLE && wait <= RECORD_LAST => {
+        match execute(ledger, clock, command).await {
+            Err(failure) if failure.code() == Code::TEMPORARILY_UNAVAILABLE && wait <= last => {
                 tokio::time::sleep(wait).await;
                 wait *= 2;
             }
-            recorded => return recorded,
+            carried_out => return carried_out,
         }
     }
 }
 
-/// The first wait before an outcome is recorded again; doubled each time.
-const RECORD_AGAIN: Duration = Duration::from_millis(100);
-/// The last such wait: some 13 seconds in all, which a worker still has after its provider took the longest it may.
+/// Records what is known, however often it takes: what is known now, nobody else will know.
+async fn record<C: Command>(ledger: &impl Ledger, clock: &impl Clock, record: &C) -> Result<C::Answer, Failure> {
+    insist(ledger, clock, record, RECORD_LAST).await
+}
+
+/// The first wait before something is written again; doubled each time.
+const AGAIN: Duration = Duration::from_millis(100);
+/// The last wait before an operation is claimed again: a claim whose reply was lost would stay until its lease lapses,
+/// and nobody would know that nothing was sent.
+const CLAIM_LAST: Duration = Duration::from_millis(400);
+/// The last wait before an outcome is recorded again: some 13 seconds in all, which a worker still has after its provider took the longest it may.
 const RECORD_LAST: Duration = Duration::from_millis(6_400);
 /// How long a worker may be at it. Longer than any worker runs, so that a lapsed lease means a dead worker.
 const LEASE: Duration = Duration::from_secs(90);
@@ -208,11 +222,10 @@ pub async fn deliver<E: External, P: Provider<E>>(
     target: &Target,
 ) -> Result<Outcome, Failure> {
     let claim = Claim::<E, P>::new(target.clone(), provider, consent_keys)?;
-    match execute(ledger, clock, &claim).await? {
+    match insist(ledger, clock, &claim, CLAIM_LAST).await? {
         Claimed::Nothing(state) => Ok(state.into()),
         Claimed::Ticket(ticket) => {
-            let Ticket { operation, request } = &*ticket;
-            let sent = provider.send(&operation.intent_id, request, operation.attempts).await;
+            let sent = provider.send(&ticket.provider_key(), &ticket.request, ticket.operation.attempts).await;
             record(ledger, clock, &Record::new(*ticket, sent)?).await
         }
     }

@@ -85,7 +85,7 @@ codes! {
     RESPONSE_TOO_LARGE = "response_too_large";
     /// Too little time is left to finish what would be started.
     DEADLINE_TOO_CLOSE = "deadline_too_close";
-    /// The database did not answer; nothing is known to have been done.
+    /// The database, or the keys of the identity provider, could not be reached; nothing is known to have been done.
     TEMPORARILY_UNAVAILABLE = "temporarily_unavailable";
     /// A fault of ours.
     INTERNAL = "internal";

@@ -23,6 +23,22 @@ pub fn record(now: Timestamp, reason: &str) -> Item {
     Item::new().with("held_at", now).with("reason", reason)
 }
 
+/// The step by which an administrator holds the domain.
+///
+/// # Errors
+/// When the domain's name is none, which its tests find.
+pub fn set(command: CommandName, now: Timestamp, reason: &str) -> Result<Step, Failure> {
+    Ok(Step::put(key(command)?, record(now, reason)))
+}
+
+/// The step by which an administrator releases the domain.
+///
+/// # Errors
+/// When the domain's name is none, which its tests find.
+pub fn release(command: CommandName, now: Timestamp) -> Result<Step, Failure> {
+    Ok(Step::put(key(command)?, Item::new().with("released_at", now)))
+}
+
 /// Refuses while the domain is held.
 ///
 /// # Errors

@@ -15,7 +15,6 @@ pub mod effect;
 pub mod failure;
 pub mod hold;
 pub mod host;
-pub mod identity;
 pub mod intent;
 pub mod invocation;
 pub mod item;
@@ -25,5 +24,7 @@ pub mod keys;
 pub mod ledger;
 pub mod operation;
 pub mod random;
+#[cfg(feature = "seeded_bugs")]
+pub mod seeded;
 pub mod submit;
 pub mod tool;

@@ -2,6 +2,7 @@
 //!
 //! API reference: <https://docs.stripe.com/api/refunds/create>.
 
+mod accounts;
 mod answer;
 mod lookup;
 mod object;
@@ -12,6 +13,7 @@ mod wire;
 
 use std::time::Duration;
 
+pub use accounts::Accounts;
 use countersign::bounded::{IntentId, Tenant};
 use countersign::config::{Config, ConfigError};
 use countersign::delivery::{Found, Provider, Sent, Terms, Unsayable};
@@ -32,22 +34,25 @@ pub struct Stripe {
     client: reqwest::Client,
     url: String,
     key: String,
+    accounts: Accounts,
 }
 
 impl Stripe {
-    /// The account of `COUNTERSIGN_PROVIDER_URL` and `COUNTERSIGN_PROVIDER_KEY`.
+    /// The account of `COUNTERSIGN_PROVIDER_URL` and `COUNTERSIGN_PROVIDER_KEY`, for the tenants of
+    /// `COUNTERSIGN_PROVIDER_ACCOUNTS`.
     ///
     /// # Errors
     /// When a setting is absent or [makes no sense](Self::new).
     pub fn from_config(config: &Config) -> Result<Self, ConfigError> {
-        Self::new(&config.text(URL)?, config.text(KEY)?)
+        let accounts = Accounts::parse(&config.text("COUNTERSIGN_PROVIDER_ACCOUNTS")?)?;
+        Self::new(&config.text(URL)?, config.text(KEY)?, accounts)
     }
 
-    /// The account of a key, at this address.
+    /// The account of a key, at this address, for these tenants.
     ///
     /// # Errors
     /// When the key is no Stripe secret key, or a live one would be sent in the clear. The error names the setting.
-    pub fn new(url: &str, key: String) -> Result<Self, ConfigError> {
+    pub fn new(url: &str, key: String, accounts: Accounts) -> Result<Self, ConfigError> {
         match mode(&key) {
             None => Err(ConfigError::new(KEY, "is not a Stripe secret or restricted key")),
             Some(Mode::Live) if !url.starts_with("https://") => {
@@ -55,7 +60,7 @@ impl Stripe {
             }
             Some(Mode::Test | Mode::Live) => {
                 let client = wire::client().map_err(|_| ConfigError::new(URL, "cannot be connected to with TLS"))?;
-                Ok(Self { client, url: url.trim_end_matches('/').to_owned(), key })
+                Ok(Self { client, url: url.trim_end_matches('/').to_owned(), key, accounts })
             }
         }
     }
@@ -110,6 +115,9 @@ impl Provider<Refund> for Stripe {
     fn request(&self, tenant: &Tenant, intent: &IntentId, refund: &Refund) -> Result<String, Unsayable> {
         if mode(&self.key) != Some(refund.mode) {
             return Err(Unsayable("the provider key is of another mode than the payment"));
+        }
+        if !self.accounts.are(tenant, &refund.account) {
+            return Err(Unsayable("the payment was taken at an account that is not the tenant's"));
         }
         Request::of(tenant, intent, refund)?.to_text()
     }
@@ -173,7 +181,7 @@ mod tests {
             ("https://api.stripe.com", "sk_prod_1", false),
             ("https://api.stripe.com", "whsec_1", false),
         ] {
-            assert_eq!(Stripe::new(url, key.to_owned()).is_ok(), taken, "{url} {key}");
+            assert_eq!(Stripe::new(url, key.to_owned(), Accounts::default()).is_ok(), taken, "{url} {key}");
         }
     }
 }

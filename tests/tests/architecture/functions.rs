@@ -90,7 +90,7 @@ fn environment(process: u32) -> BTreeSet<String> {
 #[test]
 fn a_function_is_given_the_settings_that_it_names_and_no_others() {
     // The names of a token's claims, where they are not those that the local issuer uses.
-    const OPTIONAL: &str = "COUNTERSIGN_CLAIMS";
+    const OPTIONAL: [&str; 2] = ["COUNTERSIGN_CLAIMS", "COUNTERSIGN_PAGE_CLAIMS"];
     tests::run(async {
         let app = tests::shared().await;
         let order = app.order("acme", countersign::bounded::Currency::Eur, 1_000).await;
@@ -106,7 +106,7 @@ fn a_function_is_given_the_settings_that_it_names_and_no_others() {
             let given = environment(process);
             let ours: BTreeSet<_> =
                 given.iter().map(String::as_str).filter(|name| name.starts_with("COUNTERSIGN_")).collect();
-            let named: BTreeSet<_> = env(&package).into_iter().filter(|name| *name != OPTIONAL).collect();
+            let named: BTreeSet<_> = env(&package).into_iter().filter(|name| !OPTIONAL.contains(name)).collect();
             assert_eq!(ours, named, "{}", package.name);
             // Nor anything of the developer's shell.
             for name in ["HOME", "PATH", "USER"] {
@@ -126,11 +126,15 @@ fn a_private_key_is_where_it_has_to_be_and_nowhere_else() {
     assert_eq!(holders("COUNTERSIGN_PROVIDER_KEY"), ["dispatch_refund", "reconcile_refunds", "refund_webhook"]);
     assert_eq!(holders("COUNTERSIGN_WEBHOOK_SECRET"), ["refund_webhook"]);
     assert_eq!(holders("COUNTERSIGN_CALLER_SIGNING_KEY"), ["interceptor"]);
-    assert_eq!(holders("COUNTERSIGN_CONSENT_SIGNING_KEY"), Vec::<String>::new());
+    // People decide there and nowhere else; what seals their sessions is nobody else's business either.
+    assert_eq!(holders("COUNTERSIGN_CONSENT_SIGNING_KEY"), ["approval_page"]);
+    assert_eq!(holders("COUNTERSIGN_STATE_KEY"), ["approval_page"]);
     for package in functions() {
         for name in env(&package) {
             let private = ["SIGNING", "SECRET", "PRIVATE"].iter().any(|word| name.contains(word));
-            let known = ["COUNTERSIGN_CALLER_SIGNING_KEY", "COUNTERSIGN_WEBHOOK_SECRET"].contains(&name);
+            let known =
+                ["COUNTERSIGN_CALLER_SIGNING_KEY", "COUNTERSIGN_CONSENT_SIGNING_KEY", "COUNTERSIGN_WEBHOOK_SECRET"]
+                    .contains(&name);
             assert!(!private || known, "{}: {name}", package.name);
         }
     }

@@ -39,6 +39,25 @@ fn a_refund_that_the_provider_declines_has_failed_and_its_money_is_refundable_ag
 }
 
 #[test]
+fn a_request_that_the_provider_calls_malformed_has_failed_and_is_reported_as_our_fault() {
+    run(async {
+        let app = shared().await;
+        let order = app.order("acme", Currency::Eur, 5_000).await;
+        app.gateway.provider().script(order.payment.as_str(), Behavior::Malformed);
+        let refund = app.submitted(&order, 2_000).await;
+        let status = app.until(&refund.operation, "failed").await;
+        assert_eq!(status["reason"], "malformed request, a fault of this service: parameter_unknown");
+        assert_eq!((app.balances(&order).await, app.effects(&order)), ((5_000, 0, 0), 0));
+        let errors: Vec<_> = app.logs().into_iter().filter(|line| line.contains("of ours malformed")).collect();
+        assert_eq!(errors.len(), 1, "{errors:?}");
+        for part in ["\"level\":\"ERROR\"", "\"what\":\"parameter_unknown\"", "\"request_id\":\"req_", "\"attempt\":1"]
+        {
+            assert!(errors[0].contains(part), "{part}: {}", errors[0]);
+        }
+    });
+}
+
+#[test]
 fn a_refund_that_the_provider_has_not_finished_is_settling_and_stays_reserved() {
     run(async {
         let app = shared().await;

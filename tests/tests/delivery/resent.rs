@@ -6,7 +6,7 @@ use countersign::operation::State;
 use local::binaries;
 use local::lambda::{Invoked, Lambda};
 use local::provider::Behavior;
-use local::world::PROVIDER_KEY;
+use local::world::{PROVIDER_ACCOUNTS, PROVIDER_KEY};
 use refunds::Order;
 use tests::accounts::past;
 use tests::worker::{Submitted, WORKER, stream_event};
@@ -165,6 +165,7 @@ async fn worker(app: &App, provider: String, more: &[(&str, String)]) -> Lambda 
         ("COUNTERSIGN_CONSENT_KEYS", app.gateway.keys().consent_set().unwrap()),
         ("COUNTERSIGN_PROVIDER_URL", provider),
         ("COUNTERSIGN_PROVIDER_KEY", PROVIDER_KEY.to_owned()),
+        ("COUNTERSIGN_PROVIDER_ACCOUNTS", PROVIDER_ACCOUNTS.to_owned()),
     ];
     let variables = variables.iter().chain(more).map(|(name, value)| ((*name).to_owned(), value.clone()));
     let variables: Vec<_> = variables.collect();

@@ -187,3 +187,16 @@ fn a_hold_stops_what_is_queued_and_its_release_lets_it_go_on() {
         app.stop().await;
     });
 }
+
+#[test]
+fn an_order_that_was_paid_at_another_tenant_s_account_is_not_refunded_from_it() {
+    run(async {
+        let app = quiet().await;
+        let order = app.order("acme", Currency::Eur, 5_000).await;
+        let key = Order::key(&Tenant::parse("acme").unwrap(), &order.id);
+        app.commit(Change(vec![Step::update(key).set("account", "acct_globex")])).await;
+        let refund = app.submitted(&order, 2_000).await;
+        ends(app, &order, &refund, State::Cancelled, "the payment was taken at an account that is not the tenant's")
+            .await;
+    });
+}

@@ -44,6 +44,16 @@ fn an_error_of_the_providers_is_unknown_though_it_was_refunded() {
 }
 
 #[test]
+fn a_provider_that_says_the_key_is_in_use_leaves_it_unknown() {
+    run(is_unknown(Behavior::InFlight, 0));
+}
+
+#[test]
+fn a_provider_that_is_not_available_leaves_it_unknown() {
+    run(is_unknown(Behavior::Unavailable, 0));
+}
+
+#[test]
 fn a_connection_that_breaks_before_the_refund_is_unknown() {
     run(is_unknown(Behavior::DropBefore, 0));
 }

@@ -58,7 +58,8 @@ fn an_unknown_persona_is_told_who_there_is() {
     run(async {
         let folder = folder();
         let gateway = Process::start(folder.path(), 0).await;
-        let who = "acme-agent, acme-approver, acme-junior, acme-operator, globex-agent, globex-approver";
+        let who = "acme-agent, acme-approver, acme-junior, acme-owner, acme-clerk-approver, acme-operator, \
+            globex-agent, globex-approver";
         let proposal = "prop_aaaaaaaaaaaaaaaaaaaaaaaaaa";
         for arguments in [&["token", "mallory"][..], &["approve", proposal, "--as", "mallory", "--yes"]] {
             let ran = gateway.ran(arguments).await;

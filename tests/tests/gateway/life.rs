@@ -130,7 +130,7 @@ fn keys_and_notes_are_for_their_owner_alone() {
         let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode(&home), 0o700);
         let keys: Vec<_> = std::fs::read_dir(home.join("keys")).unwrap().map(|entry| entry.unwrap().path()).collect();
-        assert_eq!(keys.len(), 3, "{keys:?}");
+        assert_eq!(keys.len(), 4, "{keys:?}");
         for path in keys.iter().chain([&home.join("run.json"), &home.join("functions.log"), &home.join("lock")]) {
             assert_eq!(mode(path), 0o600, "{}", path.display());
         }

@@ -1,6 +1,7 @@
 //! The way of a refund with the command line's help: a token for the agent, a decision by a person.
 
 use local::client::{Answer, Client};
+use local::visitor::Visitor;
 use serde_json::json;
 use tests::app::{key, submit};
 use tests::process::{Process, folder};
@@ -49,6 +50,36 @@ fn a_refund_goes_from_prompt_to_settled_with_the_commands_that_the_gateway_print
         tests::process::succeeded(&agent, receipt.text("operation_id")).await;
         agent.close().await;
         assert_eq!(gateway.end("INT").await, Some(0));
+    });
+}
+
+#[test]
+fn the_page_whose_address_is_printed_decides_as_the_command_does() {
+    run(async {
+        let folder = folder();
+        let gateway = Process::start(folder.path(), 0).await;
+        let printed = gateway.welcome.split("open http://").nth(1).and_then(|rest| rest.split(',').next()).unwrap();
+        let page = format!("http://{printed}");
+        assert!(gateway.welcome.contains(&format!("approval_page {page}")), "{}", gateway.welcome);
+        let agent = gateway.client("acme-agent").await;
+        let first = prepare(&agent, 1_000).await;
+        let person = Visitor::new().unwrap();
+        let shown = person.sign_in(&format!("{page}/proposals/{first}"), "acme-approver").await.unwrap();
+        let decided = person.submit(&shown, "/approve", &[]).await.unwrap();
+        assert!(decided.body.contains("acme-approver approved it"), "{}", decided.body);
+        let receipt = submitted(&agent, &first).await;
+        tests::process::succeeded(&agent, receipt.text("operation_id")).await;
+
+        // The same amount again: the command wants to hear that the person knows.
+        let again = prepare(&agent, 1_000).await;
+        let approve = ["approve", &again, "--as", "acme-approver", "--yes"];
+        let unsaid = gateway.ran(&approve).await;
+        assert!(unsaid.code == Some(1) && unsaid.stderr.contains("--acknowledge"), "{unsaid:?}");
+        assert_eq!(submitted(&agent, &again).await.code(), "approval_required");
+        let said = gateway.ran(&[&approve[..], &["--acknowledge"]].concat()).await;
+        assert_eq!(said.code, Some(0), "{said:?}");
+        assert_eq!(submitted(&agent, &again).await.code(), "ok");
+        agent.close().await;
     });
 }
 

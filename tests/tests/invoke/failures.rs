@@ -44,9 +44,10 @@ const ROWS: [Row; 19] = [
 ];
 
 /// Codes that none of these tools gives.
-const ELSEWHERE: [(&str, &str); 7] = [
+const ELSEWHERE: [(&str, &str); 8] = [
     ("not_waiting", "an answer to a person who resolves: reconcile/resolve.rs"),
     ("limit_exceeded", "an answer to a person who approves: consents.rs"),
+    ("acknowledgment_required", "an answer to a person who approves: page/deciding.rs"),
     ("already_decided", "an answer to a person who approves: consents.rs"),
     ("response_too_large", "no answer of these tools can be: contracts/answers.rs; the kernel's host.rs"),
     ("plan_expired", "a plan's, which no tool here submits"),

@@ -1,6 +1,6 @@
 //! Records in the consents table that no person signed as they stand: each is refused, and nothing happens.
 
-use countersign::bounded::{Actor, Client, IntentId, Issuer, Principal, Tenant};
+use countersign::bounded::{Actor, Client, IntentId, Issuer, OperationId, Principal, Tenant};
 use countersign::consent::{Statement, Verdict};
 use countersign::digest::Digest;
 use countersign::item::Item;
@@ -25,7 +25,7 @@ struct Honest<'a> {
 type Forgery = fn(&Honest<'_>) -> Item;
 
 #[rustfmt::skip]
-const FORGERIES: [(&str, Forgery); 21] = [
+const FORGERIES: [(&str, Forgery); 22] = [
     ("no signature", |honest| honest.record(&honest.statement, &honest.unsigned(&honest.signed(TYP, &honest.statement)))),
     ("the algorithm none", |honest| honest.record(&honest.statement, &honest.algorithm_none())),
     ("no statement at all", |honest| { let mut item = honest.honest(); item.remove("statement"); item }),
@@ -43,6 +43,7 @@ const FORGERIES: [(&str, Forgery); 21] = [
     ("the requester as approver", |honest| honest.says(|said| said.approver = honest.case.by.principal.clone())),
     ("the requester's agent as approver", |honest| honest.says(|said| said.approver = principal(honest.case.by.actor.as_ref().map(Actor::as_str)))),
     ("the requester's client as approver", |honest| honest.says(|said| said.approver = principal(honest.case.by.client.as_ref().map(Client::as_str)))),
+    ("an operation acknowledged that the proposal does not name", |honest| honest.says(|said| said.acknowledged = Some(operation()))),
     ("a rejection that is recorded as an approval", |honest| honest.recorded(|said| said.kind = Verdict::Rejection)),
     ("an approval by somebody else than is recorded", |honest| honest.recorded(|said| said.approver = Principal::parse("acme-junior").unwrap())),
     ("an approval that lapsed earlier than is recorded", |honest| honest.recorded(|said| said.expires_at -= 3_600)),
@@ -79,6 +80,26 @@ fn the_record_that_the_forgeries_are_made_from_is_accepted() {
         let proposal = case.prepared(1_000).await;
         case.app.put(&consent_key("acme", &proposal), Honest::about(&case, &proposal).await.honest()).await;
         let answer = case.call("submit_refund", submit(&proposal, &key())).await;
+        assert_eq!(code(&answer), "ok", "{answer}");
+    });
+}
+
+#[test]
+fn an_approval_that_acknowledges_nothing_or_something_else_is_none_where_the_proposal_names_an_earlier_refund() {
+    run(async {
+        let case = Case::new(shared().await).await;
+        let first = case.approved(1_000).await;
+        let earlier = case.succeeded(&first, &key()).await;
+        let similar = case.prepared(1_000).await;
+        let honest = Honest::about(&case, &similar).await;
+        for said in [None, Some(operation())] {
+            let forged = honest.says(|statement| statement.acknowledged = said);
+            case.app.put(&consent_key("acme", &similar), forged).await;
+            assert_eq!(case.submission_refused(&similar).await["code"], "approval_mismatch");
+        }
+        let named = honest.says(|statement| statement.acknowledged = Some(OperationId::parse(&earlier).unwrap()));
+        case.app.put(&consent_key("acme", &similar), named).await;
+        let answer = case.call("submit_refund", submit(&similar, &key())).await;
         assert_eq!(code(&answer), "ok", "{answer}");
     });
 }
@@ -160,6 +181,11 @@ impl<'a> Honest<'a> {
             .with("decided_at", statement.decided_at)
             .with("expires_at", statement.expires_at)
     }
+}
+
+/// An operation that there is none of.
+fn operation() -> OperationId {
+    OperationId::parse(&format!("op_{}", "a".repeat(26))).unwrap()
 }
 
 fn principal(name: Option<&str>) -> Principal {

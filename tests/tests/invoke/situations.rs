@@ -263,15 +263,17 @@ pub(crate) async fn damaged_records(app: &App) -> Vec<Refusal> {
     let case = Case::new(app).await;
     let calls = case.good_calls().await;
     let proposal = calls[2].1["proposal_id"].as_str().unwrap();
-    let operation = countersign::bounded::OperationId::parse(calls[3].1["operation_id"].as_str().unwrap()).unwrap();
+    let damaged = [&calls[3], &calls[4]].map(|(_, arguments)| {
+        let id = countersign::bounded::OperationId::parse(arguments["operation_id"].as_str().unwrap()).unwrap();
+        Step::update(operation::key(&case.by.tenant, &id)).set("state", "somewhere")
+    });
     // The amount was approved at 6,000: the record no longer is what its digest says.
     let intent = proposal_key("acme", proposal);
     let effect = app.item(&intent).await.unwrap().text("effect").unwrap().replace("6000", "9000");
-    app.commit(Change(vec![
-        Step::update(Order::key(&case.by.tenant, &case.order.id)).set("currency", "EURO"),
-        Step::update(intent).set("effect", effect),
-        Step::update(operation::key(&case.by.tenant, &operation)).set("state", "somewhere"),
-    ]))
+    let order = Step::update(Order::key(&case.by.tenant, &case.order.id)).set("currency", "EURO");
+    app.commit(Change(
+        Vec::from([order, Step::update(intent).set("effect", effect)]).into_iter().chain(damaged).collect(),
+    ))
     .await;
     let mut refusals = Vec::new();
     for (tool, arguments) in calls.clone() {

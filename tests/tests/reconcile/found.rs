@@ -1,6 +1,6 @@
 //! What is found at the provider settles what was not known; what proves nothing changes nothing.
 
-use countersign::delivery::{Found, Sent};
+use countersign::delivery::{Claimed, Found, Sent};
 use countersign::operation::State;
 use tests::run;
 
@@ -126,11 +126,20 @@ fn of_what_is_being_sent_nobody_asks_until_its_lease_has_lapsed() {
 }
 
 #[test]
-fn what_a_restored_ledger_has_forgotten_to_have_sent_is_found() {
+fn what_a_restored_ledger_has_forgotten_to_have_sent_is_found_and_not_sent_again() {
     run(async {
-        let scene = Scene::queued().await;
-        assert_eq!(scene.look(1, Found::Absent).await.state, State::Queued);
-        assert_eq!(scene.look(2, happened()).await.state, State::Succeeded);
-        assert_eq!(scene.balances().await, REFUNDED);
+        for (found, state, balances) in [
+            (happened(), State::Succeeded, REFUNDED),
+            (accepted(), State::Settling, RESERVED),
+            (contradiction(), State::NeedsOperator, RESERVED),
+        ] {
+            let scene = Scene::queued().await;
+            for proves_nothing in [Found::Absent, nothing()] {
+                assert_eq!(scene.look(1, proves_nothing).await.state, State::Queued);
+            }
+            assert_eq!(scene.look(2, found).await.state, state);
+            assert_eq!(scene.balances().await, balances);
+            assert!(matches!(scene.try_claim(3).await, Claimed::Nothing(stays) if stays == state));
+        }
     });
 }

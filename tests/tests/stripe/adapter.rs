@@ -4,14 +4,17 @@ use countersign::bounded::{IntentId, Tenant};
 use countersign::delivery::{Found, Provider as _, Sent};
 use refunds::Refund;
 use serde_json::json;
-use stripe::Stripe;
+use stripe::{Accounts, Stripe};
 
 /// The test key of all these.
 pub const KEY: &str = "sk_test_countersign_tests";
 
+/// Every account that these ask at is the one tenant's: what Stripe says of foreign ones is Stripe's to say.
+pub const ACCOUNTS: &str = r#"{"acme": ["acct_acme", "acct_globex", "acct_nowhere", "acct_1"]}"#;
+
 /// Stripe, as it is at this address.
 pub fn at(url: &str) -> Stripe {
-    Stripe::new(url, KEY.to_owned()).unwrap()
+    Stripe::new(url, KEY.to_owned(), Accounts::parse(ACCOUNTS).unwrap()).unwrap()
 }
 
 /// A refund in test mode.

@@ -4,11 +4,11 @@ use countersign::delivery::{Found, Sent};
 use local::provider::{Behavior, LookupBehavior, Payment, Provider};
 use refunds::{Mode, Refund};
 use serde_json::json;
-use stripe::Stripe;
+use stripe::{Accounts, Stripe};
 use tests::run;
 use tokio::net::TcpListener;
 
-use crate::adapter::{Wish, at, happened, refund};
+use crate::adapter::{ACCOUNTS, Wish, at, happened, refund};
 
 const ACCOUNT: &str = "acct_acme";
 const PAYMENT: &str = "pi_1";
@@ -140,7 +140,7 @@ fn a_provider_that_never_answers_a_lookup_is_not_waited_for_for_ever() {
         let wish = wish(&stripe, 100);
         happened(wish.send(&stripe, 1).await);
         provider.lookup_script(PAYMENT, LookupBehavior::Hang);
-        let found = tokio::time::timeout(stripe::LOOKUP, wish.look_up(&stripe)).await.unwrap();
+        let found = tokio::time::timeout(stripe::LOOKUP * 3 / 4, wish.look_up(&stripe)).await.unwrap();
         assert!(matches!(found, Found::Nothing(_)), "{found:?}");
     });
 }
@@ -168,7 +168,9 @@ fn all_pages_of_a_lookup_have_one_time_limit() {
 fn nothing_is_looked_up_with_a_key_of_another_mode() {
     run(async {
         let (provider, stripe) = start().await;
-        let live = Stripe::new("https://api.stripe.com", "rk_live_of_nobody".to_owned()).unwrap();
+        let live =
+            Stripe::new("https://api.stripe.com", "rk_live_of_nobody".to_owned(), Accounts::parse(ACCOUNTS).unwrap())
+                .unwrap();
         let refund = Refund { mode: Mode::Live, ..refund(ACCOUNT, PAYMENT, 100) };
         let wish = Wish::of(&live, wish(&stripe, 100).intent, &refund);
         assert!(matches!(wish.look_up(&stripe).await, Found::Nothing(_)));

@@ -6,8 +6,8 @@
 use countersign::config::{Config, ConfigError};
 use countersign::keys::Signer;
 use serde_json::{Value, json};
+use tokens::Tokens;
 
-use crate::token::Tokens;
 use crate::{request, response};
 
 /// What the function is configured with.
@@ -22,7 +22,7 @@ impl Interceptor {
         Ok(Self {
             gateway: config.gateway_id()?,
             signer: config.signer("COUNTERSIGN_CALLER_SIGNING_KEY")?,
-            tokens: Tokens::from_config(config)?,
+            tokens: Tokens::from_config(config, "COUNTERSIGN_AUDIENCE")?,
         })
     }
 

@@ -1,11 +1,8 @@
 //! The Lambda function `interceptor`, in both positions of the gateway.
 
-mod cache;
 mod interceptor;
-mod keys;
 mod request;
 mod response;
-mod token;
 
 use countersign::config::Config;
 use interceptor::Interceptor;

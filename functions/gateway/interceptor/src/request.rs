@@ -8,7 +8,7 @@ use countersign::failure::{Code, Failure, Retry};
 use serde_json::{Value, json};
 
 use crate::interceptor::Interceptor;
-use crate::token::Nobody;
+use tokens::Nobody;
 
 /// No tool's full name is longer.
 const LONGEST_NAME: usize = 256;

@@ -94,7 +94,8 @@ async fn bounded(request: Request, next: Next) -> Response {
         response.headers_mut().insert(name, HeaderValue::from_static(value));
     }
     let code = response.extensions().get::<Coded>().map_or("ok", |Coded(code)| code);
-    let (status, milliseconds) = (response.status().as_u16(), began.elapsed().as_millis());
+    let milliseconds = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let status = response.status().as_u16();
     tracing::info!(method = method.as_str(), route, status, code, milliseconds, "request");
     response
 }

@@ -12,6 +12,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::settings::Settings;
+use crate::text::harmless;
 
 const SESSION: &str = "countersign-session";
 const SIGN_IN: &str = "countersign-sign-in";
@@ -53,6 +54,12 @@ impl Session {
             client: None,
             roles: self.roles.clone(),
         })
+    }
+
+    /// The person, as the page names them: the name is the issuer's, the principal is what is signed.
+    pub(crate) fn person(&self) -> String {
+        let (name, _) = harmless(&self.name);
+        if name == self.principal.as_str() { name } else { format!("{name} ({})", self.principal) }
     }
 
     /// Whether a form is one that was made for this session. Digests are compared, so that time tells nothing.

@@ -18,6 +18,7 @@ use serde::Deserialize;
 use crate::approval_page::ApprovalPage;
 use crate::refusal::Refusal;
 use crate::sign_in;
+use crate::text::ahead;
 use crate::view::{self, ListView, Row};
 
 /// How many proposals a page of the list has.
@@ -34,15 +35,12 @@ pub(crate) struct After {
 pub(crate) async fn show(State(page): State<Arc<ApprovalPage>>, headers: HeaderMap, after: Query<After>) -> Response {
     let session = match sign_in::session(&page, &headers, None) {
         Ok(session) => session,
-        Err(sign_in) => return sign_in,
+        Err(sign_in) => return sign_in.into_response(),
     };
     let after = after.0.lapses.zip(after.0.id.and_then(|id| ProposalId::parse(&id).ok()));
     let further = after.is_some();
     match rows(&page, &session.tenant, after).await {
-        Ok((rows, next)) => {
-            let person = format!("{} ({})", crate::text::harmless(&session.name).0, session.principal);
-            view::page(&ListView { person, rows, next, further })
-        }
+        Ok((rows, next)) => view::page(&ListView { person: session.person(), rows, next, further }),
         Err(failure) => Refusal::from(failure).into_response(),
     }
 }
@@ -100,6 +98,6 @@ pub(crate) fn row(intent: &Intent<Refund>) -> Row {
         id: intent.id.to_string(),
         what: format!("Refund {} of order {}", refund.currency.format(refund.amount_minor.get()), refund.order_id),
         who: format!("{}{agent}", intent.requester.principal),
-        until: intent.expires_at.to_string(),
+        until: ahead(intent.expires_at, Timestamp::now()),
     }
 }

@@ -3,9 +3,9 @@
 use axum_extra::extract::cookie::Key;
 use countersign::bounded::Issuer;
 use countersign::config::{Config, ConfigError};
-use countersign::identity::Claims;
 use data_encoding::BASE64;
 use reqwest::Url;
+use tokens::Claims;
 
 /// What is needed to know who is deciding.
 pub(crate) struct Settings {

@@ -8,9 +8,9 @@ use axum::response::{IntoResponse, Response};
 use countersign::bounded::{IntentId, Tenant};
 use countersign::clock::Timestamp;
 use countersign::command::execute;
-use countersign::consent::{self, Choice, Consent, Decide, Review, Verdict};
+use countersign::consent::{self, Authority, Choice, Consent, Decide, Review, Verdict};
 use countersign::effect::Effect as _;
-use countersign::failure::Failure;
+use countersign::failure::{Code, Failure};
 use countersign::intent::{self, Intent};
 use countersign::ledger::Ledger as _;
 use countersign::operation::{self, Operation, State as Stand};
@@ -21,7 +21,7 @@ use crate::cookies::Session;
 use crate::list::{open, row};
 use crate::refusal::{Refusal, sentence};
 use crate::sign_in;
-use crate::text::harmless;
+use crate::text::{ahead, harmless, moment};
 use crate::view::{self, ProposalView, Row};
 
 /// How many recent refunds of the order are shown.
@@ -47,7 +47,7 @@ pub(crate) async fn show(
 ) -> Response {
     let session = match sign_in::session(&page, &headers, Some(&id)) {
         Ok(session) => session,
-        Err(sign_in) => return sign_in,
+        Err(sign_in) => return sign_in.into_response(),
     };
     match view(&page, &session, &id).await {
         Ok(view) => view::page(&view),
@@ -99,20 +99,20 @@ impl Found {
         match &self.consent {
             Some(consent) => {
                 let said = consent.statement();
-                let when = Timestamp::from_seconds(said.decided_at);
+                let when = moment(Timestamp::from_seconds(said.decided_at));
                 match (said.kind, consent.is_revoked()) {
                     (Verdict::Rejection, _) => format!("{} rejected it at {when}.", said.approver),
                     (Verdict::Approval, true) => {
                         format!("{} approved it at {when}; that was taken back.", said.approver)
                     }
                     (Verdict::Approval, false) => {
-                        let until = Timestamp::from_seconds(said.expires_at);
+                        let until = ahead(Timestamp::from_seconds(said.expires_at), now);
                         format!("{} approved it at {when}; it can be submitted until {until}.", said.approver)
                     }
                 }
             }
-            None if self.intent.expired(now) => format!("It lapsed at {}.", self.intent.expires_at),
-            None => format!("Nobody has decided yet. It lapses at {}.", self.intent.expires_at),
+            None if self.intent.expired(now) => format!("It lapsed at {}.", moment(self.intent.expires_at)),
+            None => format!("Nobody has decided yet. It lapses at {}.", ahead(self.intent.expires_at, now)),
         }
     }
 }
@@ -129,12 +129,14 @@ async fn view(page: &ApprovalPage, session: &Session, id: &str) -> Result<Propos
     let refund = &found.intent.effect;
     let recent = |item| {
         let RecentRefund { operation_id: _, amount_minor, state, accepted_at } = RecentRefund::read(item)?;
-        Ok((refund.currency.format(amount_minor.get()), state.to_string(), accepted_at.to_string()))
+        Ok((refund.currency.format(amount_minor.get()), state.to_string(), moment(accepted_at)))
     };
     Ok(ProposalView {
-        person: format!("{} ({})", harmless(&session.name).0, session.principal),
+        person: session.person(),
         id: found.intent.id.to_string(),
-        sentence: will_happen(refund),
+        amount: refund.currency.format(refund.amount_minor.get()),
+        of_what: format!("of order {} to the payment it was paid with", refund.order_id),
+        asked: asked(&found.intent),
         live: refund.mode == Mode::Live,
         standing: found.standing(Timestamp::now()),
         facts: facts(&found.intent),
@@ -148,8 +150,11 @@ async fn view(page: &ApprovalPage, session: &Session, id: &str) -> Result<Propos
         known: refund.acknowledge().map(ToString::to_string),
         may_approve: approve.is_none(),
         may_reject: reject.is_none(),
-        may_revoke: found.revocable(),
-        why_not: approve.map(|Refusal { code, title, next, .. }| (code, title, next)),
+        may_revoke: found.revocable() && may_revoke(page, session).await?,
+        // What was decided is told already, without a reproach.
+        why_not: approve
+            .filter(|refusal| refusal.code != Code::ALREADY_DECIDED.as_str())
+            .map(|Refusal { code, title, next, .. }| (code, title, next)),
     })
 }
 
@@ -162,9 +167,15 @@ async fn review(
 ) -> Result<Option<Refusal>, Failure> {
     let by = session.approver(&page.settings);
     let acknowledged = intent.effect.acknowledge().cloned();
-    let choice = Choice { intent: intent.id.clone(), shown: intent.digest.clone(), verdict, acknowledged };
+    let choice = Choice { intent: intent.id.clone(), shown: intent.digest, verdict, acknowledged };
     let review = Review(Decide::<Refund>::new(&by, choice, page.desk())?);
     Ok(execute(&page.ledger, &Timestamp::now, &review).await.err().map(Refusal::from))
+}
+
+async fn may_revoke(page: &ApprovalPage, session: &Session) -> Result<bool, Failure> {
+    let key = Authority::key(&session.tenant, &session.principal);
+    let seen = page.ledger.load(std::slice::from_ref(&key)).await?;
+    Ok(session.approver(&page.settings).may_revoke(seen.item(&key)))
 }
 
 /// Other open proposals of the same order.
@@ -180,9 +191,24 @@ async fn others(page: &ApprovalPage, tenant: &Tenant, ours: &Intent<Refund>) -> 
     Ok(open(page, tenant, &found).await?.iter().map(row).collect())
 }
 
-fn will_happen(refund: &Refund) -> String {
-    let amount = refund.currency.format(refund.amount_minor.get());
-    format!("Refund {amount} of order {} to the payment it was paid with", refund.order_id)
+fn asked(intent: &Intent<Refund>) -> String {
+    let by = intent.requester.principal.as_str();
+    let through = through(intent).map_or_else(String::new, |through| format!(" through {through}"));
+    format!("{by} asks for it{through}. The reason: {}.", reason(&intent.effect))
+}
+
+fn reason(refund: &Refund) -> String {
+    refund.reason.to_string().replace('_', " ")
+}
+
+/// The agent and the app that a proposal came through.
+fn through(intent: &Intent<Refund>) -> Option<String> {
+    let named = [
+        ("agent", intent.requester.actor.as_ref().map(ToString::to_string)),
+        ("app", intent.requester.client.as_ref().map(ToString::to_string)),
+    ];
+    let named: Vec<_> = named.into_iter().filter_map(|(what, name)| Some(format!("the {what} {}", name?))).collect();
+    (!named.is_empty()).then(|| named.join(", "))
 }
 
 fn facts(intent: &Intent<Refund>) -> Vec<(&'static str, String)> {
@@ -190,20 +216,14 @@ fn facts(intent: &Intent<Refund>) -> Vec<(&'static str, String)> {
     let mut facts = vec![
         ("Amount", refund.currency.format(refund.amount_minor.get())),
         ("Goes to", format!("the original payment {}, taken at {}", refund.payment, refund.account)),
-        ("Reason", refund.reason.to_string().replace('_', " ")),
+        ("Reason", reason(refund)),
         ("Asked for by", requester.principal.to_string()),
     ];
-    let through = [
-        ("agent", requester.actor.as_ref().map(ToString::to_string)),
-        ("app", requester.client.as_ref().map(ToString::to_string)),
-    ];
-    let through: Vec<_> =
-        through.into_iter().filter_map(|(what, name)| Some(format!("the {what} {}", name?))).collect();
-    if !through.is_empty() {
-        facts.push(("Through", through.join(", ")));
+    if let Some(through) = through(intent) {
+        facts.push(("Through", through));
     }
-    facts.push(("Prepared at", intent.created_at.to_string()));
-    facts.push(("Lapses at", intent.expires_at.to_string()));
+    facts.push(("Prepared at", moment(intent.created_at)));
+    facts.push(("Lapses at", moment(intent.expires_at)));
     facts.push(("Proposal", intent.id.to_string()));
     facts.push(("Digest", intent.digest.short()));
     facts
@@ -214,7 +234,7 @@ fn order(order: &Order) -> Vec<(&'static str, String)> {
     let money = |minor: i64| order.currency.format(minor);
     vec![
         ("Status", order.status.to_string()),
-        ("Placed at", order.placed_at.to_string()),
+        ("Placed at", moment(order.placed_at)),
         ("Paid", money(order.captured_minor.get())),
         ("Refunded", money(order.refunded_minor.get())),
         ("On its way back", money(order.reserved_minor.get())),
@@ -224,7 +244,7 @@ fn order(order: &Order) -> Vec<(&'static str, String)> {
 
 /// What became of an approval, where there is nothing left to take back.
 pub(crate) fn too_late(found: &Found) -> Refusal {
-    let code = countersign::failure::Code::ALREADY_DECIDED.as_str();
+    let code = Code::ALREADY_DECIDED.as_str();
     let standing = found.standing(Timestamp::now());
     let title = match &found.operation {
         Some(operation) => sentence(&format!("too late: the refund is {}", operation.state)),

@@ -27,8 +27,8 @@ pub(crate) struct Back {
 }
 
 /// The session, or the way to one.
-pub(crate) fn session(page: &ApprovalPage, headers: &HeaderMap, towards: Option<&str>) -> Result<Session, Response> {
-    Cookies::of(headers, &page.settings).session().ok_or_else(|| Redirect::to(&way(towards)).into_response())
+pub(crate) fn session(page: &ApprovalPage, headers: &HeaderMap, towards: Option<&str>) -> Result<Session, Redirect> {
+    Cookies::of(headers, &page.settings).session().ok_or_else(|| Redirect::to(&way(towards)))
 }
 
 /// The address that begins a sign-in.

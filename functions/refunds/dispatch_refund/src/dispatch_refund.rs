@@ -22,8 +22,9 @@ use serde_dynamo::AttributeValue;
 use serde_json::Value;
 use stripe::Stripe;
 
-/// With less than this left, no delivery is begun: the provider may take ten seconds, and recording as long.
-const LEAST: Duration = Duration::from_secs(25);
+/// With less than this left, no delivery is begun: the provider may take ten seconds, and recording as long, and claiming
+/// a few.
+const LEAST: Duration = Duration::from_secs(30);
 /// How long Lambda lets this function run, as its manifest says.
 const TIMEOUT: Duration = Duration::from_secs(60);
 

@@ -11,10 +11,10 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::approvals::Shown;
-use crate::control::{As, Decision, HEADER};
+use crate::control::{As, Decision, HEADER, Hold, Operator};
 use crate::folder::{FolderError, Run, running};
 
-use super::{Decide, Stop, say, tell};
+use super::{Decide, Resolve, Stop, say, tell};
 
 /// Prints an access token.
 pub(super) async fn token(folder: &Path, persona: &str) -> Result<ExitCode, Stop> {
@@ -46,6 +46,35 @@ pub(super) async fn decide(folder: &Path, decide: &Decide, verb: &str) -> Result
     };
     let answer: Value = remote.send(remote.request(Method::POST, &format!("{path}/{verb}")).json(&body)).await?;
     say(&format!("{}: {}", decide.proposal, outcome(verb, &answer)));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Says what became of a refund that needs an operator, over the function that takes an operator's word.
+pub(super) async fn resolve(folder: &Path, resolve: &Resolve) -> Result<ExitCode, Stop> {
+    let remote = Remote::of(folder)?;
+    let by = As { persona: resolve.persona.clone() };
+    let Operator { url, token } = remote.send(remote.request(Method::POST, "operators").json(&by)).await?;
+    let Resolve { operation, outcome, evidence, .. } = resolve;
+    let body = json!({ "operation_id": operation, "outcome": outcome.as_str(), "evidence": evidence });
+    let answer: Value = remote.send(remote.client.post(url).bearer_auth(token).json(&body)).await?;
+    let state = answer.get("state").and_then(Value::as_str).unwrap_or_default();
+    say(&format!("{operation}: {state}"));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Stops all refunds.
+pub(super) async fn hold(folder: &Path, reason: String) -> Result<ExitCode, Stop> {
+    let remote = Remote::of(folder)?;
+    let () = remote.send(remote.request(Method::POST, "hold").json(&Hold { reason })).await?;
+    say("refunds are held: nothing is accepted or sent until `cargo local release`");
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Lets refunds go on.
+pub(super) async fn release(folder: &Path) -> Result<ExitCode, Stop> {
+    let remote = Remote::of(folder)?;
+    let () = remote.send(remote.request(Method::POST, "release")).await?;
+    say("refunds go on");
     Ok(ExitCode::SUCCESS)
 }
 

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::Error;
 use super::report::Report;
+use super::{Error, outcomes};
 use crate::client::{Answer, Client};
 use crate::gateway::{Gateway, PAGE};
 use crate::visitor::Visitor;
@@ -34,7 +34,7 @@ pub(super) async fn run(
     settle(agent, &operation, report).await?;
     other_tenant(stranger, &operation, report).await?;
     provider(gateway, report);
-    Ok(())
+    outcomes::run(gateway, agent, report).await
 }
 
 async fn list(agent: &Client, report: &mut Report) -> Result<(), Error> {
@@ -52,7 +52,7 @@ async fn list(agent: &Client, report: &mut Report) -> Result<(), Error> {
     });
     let (all, complete) = (tools.len(), complete.count());
     let got = format!("{all} tools, {complete} with title, both schemas and all four hints");
-    report.step("tools/list", "every tool complete, at least 4", &got, all >= 4 && complete == all);
+    report.step("tools/list", "every tool complete, at least 5", &got, all >= 5 && complete == all);
     Ok(())
 }
 
@@ -77,7 +77,7 @@ async fn prepare(agent: &Client, report: &mut Report) -> Result<String, Error> {
     Ok(proposal)
 }
 
-fn submission(proposal: &str, key: &str) -> serde_json::Value {
+pub(super) fn submission(proposal: &str, key: &str) -> serde_json::Value {
     json!({ "proposal_id": proposal, "idempotency_key": key })
 }
 
@@ -89,18 +89,24 @@ async fn too_early(agent: &Client, proposal: &str, report: &mut Report) -> Resul
 }
 
 async fn approve(gateway: &Gateway, proposal: &str, report: &mut Report) -> Result<(), Error> {
+    let (said, got) = match approved(gateway, proposal).await? {
+        Ok(said) => (true, said),
+        Err(status) => (false, format!("the page answered {status}")),
+    };
+    report.step("(a person)", "acme-approver signs an approval on the page", &got, said);
+    Ok(())
+}
+
+/// A person signs in on the page, reads the proposal and approves it; the page's status where it was not taken.
+pub(super) async fn approved(gateway: &Gateway, proposal: &str) -> Result<Result<String, u16>, Error> {
     let page = gateway.http_url(PAGE).ok_or("there is no approval page")?;
     let person = Visitor::new()?;
     let shown = person.sign_in(&format!("{page}/proposals/{proposal}"), PERSON).await?;
     let decided = person.submit(&shown, "/approve", &[]).await?;
-    let said = decided.body.lines().find(|line| line.contains(&format!("{PERSON} approved it")));
+    let said = decided.body.lines().any(|line| line.contains(&format!("{PERSON} approved it")));
     let digest: String = shown.value("digest").unwrap_or_default().chars().take(8).collect();
-    let got = match said {
-        Some(_) => format!("{PERSON} signed approval of digest {digest}…, on the page at {page}"),
-        None => format!("the page answered {}", decided.status),
-    };
-    report.step("(a person)", "acme-approver signs an approval on the page", &got, said.is_some());
-    Ok(())
+    let what = format!("{PERSON} signed approval of digest {digest}…, on the page at {page}");
+    Ok(if said { Ok(what) } else { Err(decided.status) })
 }
 
 async fn submit(agent: &Client, proposal: &str, report: &mut Report) -> Result<String, Error> {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::binaries::Function;
 use crate::issuer::Issuer;
-use crate::keys::{AUDIENCE, Keys};
-use crate::world::{CLIENT_OWNERS, PROVIDER_KEY, WEBHOOK_SECRET};
+use crate::keys::{AUDIENCE, Keys, OPERATIONS_AUDIENCE};
+use crate::world::{CLIENT_OWNERS, PROVIDER_ACCOUNTS, PROVIDER_KEY, WEBHOOK_SECRET};
 
 use super::{CONSENTS, GATEWAY_ID, GatewayError, LEDGER, PAGE_CLIENT};
 
@@ -37,9 +37,11 @@ impl Environment<'_> {
             ("COUNTERSIGN_PAGE_CLIENT_ID", PAGE_CLIENT.to_owned()),
             ("COUNTERSIGN_ISSUER", self.issuer.url().to_owned()),
             ("COUNTERSIGN_AUDIENCE", AUDIENCE.to_owned()),
+            ("COUNTERSIGN_OPERATIONS_AUDIENCE", OPERATIONS_AUDIENCE.to_owned()),
             ("COUNTERSIGN_ISSUER_KEYS", self.issuer.jwks().to_string()),
             ("COUNTERSIGN_PROVIDER_URL", self.provider_url.clone()),
             ("COUNTERSIGN_PROVIDER_KEY", PROVIDER_KEY.to_owned()),
+            ("COUNTERSIGN_PROVIDER_ACCOUNTS", PROVIDER_ACCOUNTS.to_owned()),
             ("COUNTERSIGN_WEBHOOK_SECRET", WEBHOOK_SECRET.to_owned()),
         ];
         Ok(variables.map(|(name, value)| (name.to_owned(), value)).to_vec())

@@ -5,6 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
+use tokio::sync::watch;
 
 use crate::binaries::{Function, Trigger};
 use crate::database::Database;
@@ -33,18 +34,27 @@ impl Functions for Lambda {
     }
 }
 
-/// Carries the ledger's stream to each function that is triggered by it.
-pub(super) fn streams(functions: &[Function], database: &Database, lambda: &Lambda) -> Vec<StreamPoller> {
+/// Carries the ledger's stream to each function that is triggered by it, but while it is `late`.
+pub(super) fn streams(
+    functions: &[Function],
+    database: &Database,
+    lambda: &Lambda,
+    late: &watch::Receiver<bool>,
+) -> Vec<StreamPoller> {
     let triggered = functions.iter().filter(|function| function.trigger == Trigger::Stream);
     let start = |function: &Function| {
         let settings = stream::Settings {
             key_prefix: countersign::operation::OPERATION.prefix(),
             ..stream::Settings::new(LEDGER)
         };
-        let (lambda, name) = (lambda.clone(), function.name.clone());
+        let (lambda, name, late) = (lambda.clone(), function.name.clone(), late.clone());
         StreamPoller::start(database.engine(), settings, move |event| {
-            let (lambda, name) = (lambda.clone(), name.clone());
-            async move { lambda.invoke(&name, event, None).await }
+            let (lambda, name, mut late) = (lambda.clone(), name.clone(), late.clone());
+            async move {
+                // Nobody who could end the delay is left once this fails.
+                let _ = late.wait_for(|late| !late).await;
+                lambda.invoke(&name, event, None).await
+            }
         })
     };
     triggered.map(start).collect()

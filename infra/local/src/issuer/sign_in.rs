@@ -93,13 +93,15 @@ async fn from_here(request: Request, next: Next) -> Response {
 }
 
 impl SignIn {
-    /// What is wrong with a request, in the standard's words. Where even the way back is not to be trusted, nobody is
-    /// sent anywhere.
-    fn check(&self, asked: &Asked) -> Result<(), Response> {
+    /// What a request is refused with, in the standard's words, if it is. Where even the way back is not to be trusted,
+    /// nobody is sent anywhere.
+    fn refuses(&self, asked: &Asked) -> Option<Response> {
         let client = self.clients.iter().find(|client| client.id == asked.client_id);
         let registered = client.is_some_and(|client| client.redirect_uris.contains(&asked.redirect_uri));
         if !registered {
-            return Err((StatusCode::BAD_REQUEST, "the client or its redirect_uri is not registered\n").into_response());
+            return Some(
+                (StatusCode::BAD_REQUEST, "the client or its redirect_uri is not registered\n").into_response(),
+            );
         }
         let error = if asked.response_type != "code" {
             "unsupported_response_type"
@@ -112,9 +114,9 @@ impl SignIn {
         {
             "invalid_request"
         } else {
-            return Ok(());
+            return None;
         };
-        Err(back(asked, &[("error", error)]))
+        Some(back(asked, &[("error", error)]))
     }
 }
 
@@ -126,15 +128,12 @@ fn back(asked: &Asked, parameters: &[(&str, &str)]) -> Response {
 }
 
 async fn ask(State(sign_in): State<Arc<SignIn>>, Query(asked): Query<Asked>) -> Response {
-    match sign_in.check(&asked) {
-        Ok(()) => page(&asked),
-        Err(refusal) => refusal,
-    }
+    sign_in.refuses(&asked).unwrap_or_else(|| page(&asked))
 }
 
 async fn signed_in(State(sign_in): State<Arc<SignIn>>, Form(answered): Form<Answered>) -> Response {
     let Answered { persona, asked } = answered;
-    if let Err(refusal) = sign_in.check(&asked) {
+    if let Some(refusal) = sign_in.refuses(&asked) {
         return refusal;
     }
     let Some(persona) = Persona::people().find(|person| person.name == persona) else {

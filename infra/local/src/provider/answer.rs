@@ -38,6 +38,11 @@ impl Answer {
         Self::invalid(message, param).with("code", code)
     }
 
+    /// A parameter that there is not.
+    pub(super) fn unknown_parameter(name: &str) -> Self {
+        Self::invalid_code("parameter_unknown", format!("Received unknown parameter: {name}"), name)
+    }
+
     /// An id that names nothing, in the path.
     pub(super) fn not_found(kind: &str, id: &str) -> Self {
         Self::error(404, "invalid_request_error", format!("No such {kind}: '{id}'"))

@@ -45,6 +45,8 @@ pub enum Behavior {
     Unavailable,
     /// 409, as if another request with this key were in flight. No refund; nothing is stored.
     InFlight,
+    /// 400, as if the request held a parameter that the provider does not know. Nothing is stored.
+    Malformed,
     /// 401, as with a revoked API key. Nothing is stored.
     Unauthorized,
     /// 429. Nothing is stored.

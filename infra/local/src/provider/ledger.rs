@@ -227,6 +227,7 @@ fn outcome(behavior: Behavior) -> (RefundStatus, Option<Turn>) {
         | Behavior::ErrorAfter
         | Behavior::Unavailable
         | Behavior::InFlight
+        | Behavior::Malformed
         | Behavior::Unauthorized
         | Behavior::TooManyRequests
         | Behavior::DropBefore
@@ -237,6 +238,7 @@ fn outcome(behavior: Behavior) -> (RefundStatus, Option<Turn>) {
 /// What strikes before the key is looked at, and so on repeated requests too.
 fn unexecuted(behavior: Behavior) -> Option<Step> {
     match behavior {
+        Behavior::Malformed => Some(Step::Answer(Answer::unknown_parameter("amnt"))),
         Behavior::Unauthorized => Some(Step::Answer(Answer::unauthorized())),
         Behavior::TooManyRequests => Some(Step::Answer(Answer::too_many_requests())),
         Behavior::Unavailable => Some(Step::Answer(Answer::unavailable())),

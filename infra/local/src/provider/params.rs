@@ -35,7 +35,7 @@ impl Create {
                 "charge" => charge = Some(value.clone()),
                 name => {
                     let key = name.strip_prefix("metadata[").and_then(|rest| rest.strip_suffix(']'));
-                    let key = key.ok_or_else(|| unknown(name))?;
+                    let key = key.ok_or_else(|| Answer::unknown_parameter(name))?;
                     metadata.insert(key.to_owned(), value.clone());
                 }
             }
@@ -71,15 +71,11 @@ impl List {
                 "payment_intent" => list.payment = Some(value),
                 "starting_after" => list.starting_after = Some(value),
                 "limit" => list.limit = usize::try_from(positive(&value, "limit")?).unwrap_or(usize::MAX).min(100),
-                name => return Err(unknown(name)),
+                name => return Err(Answer::unknown_parameter(name)),
             }
         }
         Ok(list)
     }
-}
-
-fn unknown(name: &str) -> Answer {
-    Answer::invalid_code("parameter_unknown", format!("Received unknown parameter: {name}"), name)
 }
 
 fn positive(value: &str, param: &str) -> Result<i64, Answer> {

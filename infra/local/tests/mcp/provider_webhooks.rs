@@ -89,6 +89,7 @@ async fn an_endpoint_is_told_of_each_change_and_the_telling_is_signed() {
     provider.script(PAYMENT, Behavior::Pending { lookups: u32::MAX });
     let (_, refund) = send(create(&base, "2500", "k1")).await;
     deliveries(&provider, 1).await;
+    provider.settle(PAYMENT, RefundStatus::Pending).unwrap();
     provider.settle(PAYMENT, RefundStatus::Succeeded).unwrap();
     deliveries(&provider, 2).await;
     provider.come_back(PAYMENT).unwrap();

@@ -1,4 +1,4 @@
-//! Deciding: a person approves or rejects one intent, or takes an approval back.
+//! Deciding: a person approves or rejects one intent.
 
 use std::marker::PhantomData;
 use std::time::Duration;
@@ -13,6 +13,7 @@ use crate::digest::Digest;
 use crate::effect::Effect;
 use crate::failure::{Code, Failure, Retry};
 use crate::intent::Intent;
+use crate::item::Item;
 use crate::key::Key;
 use crate::keys::{KeySet, Signer};
 use crate::random;
@@ -26,6 +27,14 @@ const LIFETIME: Duration = Duration::from_secs(15 * 60);
 /// for another audience.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Approver(pub Caller);
+
+impl Approver {
+    /// Whether this person may take an approval back, given their authority record. It takes no limit: stopping is safe.
+    #[must_use]
+    pub fn may_revoke(&self, authority: Option<&Item>) -> bool {
+        self.0.has_role(APPROVER) && authority.is_some_and(|item| item.flag("active"))
+    }
+}
 
 /// What a person chose.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,6 +104,12 @@ impl<'a, E: Effect> Decide<'a, E> {
     /// When the operating system has no randomness to give.
     pub fn new(by: &'a Approver, choice: Choice, desk: Desk<'a>) -> Result<Self, Failure> {
         Ok(Self { by, choice, desk, nonce: random::nonce()?, effect: PhantomData })
+    }
+
+    /// The same command under this nonce: for whoever has to run it again to the letter.
+    #[must_use]
+    pub fn under(self, nonce: Nonce) -> Self {
+        Self { nonce, ..self }
     }
 
     fn consent(&self) -> Key {
@@ -271,53 +286,7 @@ impl<E: Effect> Command for Review<'_, E> {
     }
 }
 
-/// The command by which a person takes an approval back. It stops what has not been sent yet.
-#[derive(Debug)]
-pub struct Revoke<'a> {
-    by: &'a Approver,
-    intent: IntentId,
-}
-
-impl<'a> Revoke<'a> {
-    /// `by` takes back the approval of the intent.
-    #[must_use]
-    pub const fn new(by: &'a Approver, intent: IntentId) -> Self {
-        Self { by, intent }
-    }
-}
-
-impl Command for Revoke<'_> {
-    type Answer = ();
-
-    fn keys(&self) -> Vec<Key> {
-        let Caller { tenant, principal, .. } = &self.by.0;
-        vec![key(tenant, &self.intent), Authority::key(tenant, principal)]
-    }
-
-    fn decide(&self, seen: &Snapshot, now: Timestamp) -> Result<Decision<()>, Failure> {
-        let Caller { tenant, principal, .. } = &self.by.0;
-        let key = key(tenant, &self.intent);
-        let Some(item) = seen.item(&key) else { return Err(Failure::not_found("approval")) };
-        let authorized = seen.item(&Authority::key(tenant, principal)).is_some_and(|item| item.flag("active"));
-        if !(self.by.0.has_role(APPROVER) && authorized) {
-            return Err(Failure::forbidden("only a person who may approve takes an approval back"));
-        }
-        if item.get("revoked_at").is_some() {
-            return Ok(Decision::Answer(()));
-        }
-        if item.text("kind")? != Verdict::Approval.as_str() {
-            return Err(already("it was rejected; there is no approval to take back"));
-        }
-        let step = Step::update(key)
-            .when_is("statement", item.text("statement")?)
-            .when(Guard::Lacks("revoked_at"))
-            .set("revoked_at", now)
-            .set("revoked_by", principal.as_str());
-        Ok(Decision::Commit(Change(vec![step]), ()))
-    }
-}
-
-fn already(message: &str) -> Failure {
+pub(super) fn already(message: &str) -> Failure {
     Failure::new(Code::ALREADY_DECIDED, Retry::Never, message, "look at what became of it; nothing was changed")
 }
 

@@ -19,6 +19,8 @@ use crate::key::Key;
 use crate::operation::transitions::Event;
 use crate::operation::{self, Operation, State};
 use crate::random;
+#[cfg(feature = "seeded_bugs")]
+use crate::seeded::{self, Bug};
 
 /// The first wait before the next lookup; doubled each time.
 const SOON: Duration = Duration::from_secs(5);
@@ -31,9 +33,9 @@ const PATIENCE: Duration = Duration::from_secs(24 * 60 * 60);
 /// How long something accepted may take to become final.
 const SETTLING: Duration = Duration::from_secs(45 * 24 * 60 * 60);
 
-/// When evidence is first looked for.
-pub(super) fn first_look(now: Timestamp) -> Timestamp {
-    now + SOON
+/// When evidence is first looked for: at once. What is there is found then; only absence takes time to be proved.
+pub(super) const fn first_look(now: Timestamp) -> Timestamp {
+    now
 }
 
 /// Whether a request that leaves now still arrives while the provider recognizes a repeat of the first one.
@@ -65,6 +67,12 @@ impl<E: External> Evidence<E> {
     /// When the operating system has no randomness to give.
     pub fn new(target: Target, found: Found, looked_at: Timestamp, terms: Terms) -> Result<Self, Failure> {
         Ok(Self { target, found, looked_at, terms, nonce: random::nonce()?, effect: PhantomData })
+    }
+
+    /// The same command under this nonce: for whoever has to run it again to the letter.
+    #[must_use]
+    pub fn under(self, nonce: Nonce) -> Self {
+        Self { nonce, ..self }
     }
 
     fn key(&self) -> Key {
@@ -107,7 +115,10 @@ impl<E: External> Evidence<E> {
         if self.looked_at <= on_its_way_until {
             return Ok(self.later(operation, now, Some(on_its_way_until + Duration::from_secs(1))));
         }
-        let Some(first) = operation.absent_since else {
+        let first = operation.absent_since;
+        #[cfg(feature = "seeded_bugs")]
+        let first = if seeded::on(Bug::SingleAbsence) { Some(self.looked_at - lag) } else { first };
+        let Some(first) = first else {
             let again = self.looked_at + lag;
             let step = operation.stays(&self.nonce).add("lookups", 1).set("due_at", again);
             return Ok(remains(operation, step.set("absent_since", self.looked_at)));

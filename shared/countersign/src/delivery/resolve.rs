@@ -62,6 +62,12 @@ impl<'a, E: External> Resolve<'a, E> {
         Ok(Self { by, operation, resolution, evidence, nonce: random::nonce()?, effect: PhantomData })
     }
 
+    /// The same command under this nonce: for whoever has to run it again to the letter.
+    #[must_use]
+    pub fn under(self, nonce: Nonce) -> Self {
+        Self { nonce, ..self }
+    }
+
     fn key(&self) -> Key {
         operation::key(&self.by.tenant, &self.operation)
     }

@@ -129,7 +129,8 @@ impl Dynamo {
         after: Option<(Timestamp, &Key)>,
         limit: u16,
     ) -> Result<Vec<Item>, Failure> {
-        let after = after.map(|(lapses, key)| {
+        // The database refuses to begin outside of what is asked for.
+        let after = after.filter(|(lapses, _)| *lapses > now).map(|(lapses, key)| {
             let mut start = primary_key(key.pk());
             start.insert("pending".to_owned(), AttributeValue::S(partition.to_owned()));
             start.insert("expires_at".to_owned(), AttributeValue::N(lapses.seconds().to_string()));

@@ -1,15 +1,16 @@
 //! The states of an external effect and the arrows between them. No other place knows this picture.
 //!
 //! ```text
-//! queued ─► sending ─► succeeded ─► returned            queued (attempts = 0) ─► cancelled | expired | succeeded
-//!   ▲         ├─► failed                                queued (attempts > 0) ─► succeeded | failed | settling | needs_operator
+//! queued ─► sending ─► succeeded ─► returned            queued (attempts = 0) ─► cancelled | expired
+//!   ▲         ├─► failed                                queued ─► succeeded | settling | needs_operator, (attempts > 0) failed
 //!   ├─────────┤ definitely not executed                 settling ─► succeeded | failed | needs_operator
 //!   │         ├─► settling                              unknown ─► succeeded | failed | settling | needs_operator
 //!   │         └─► unknown ─┐                            needs_operator ─► succeeded | failed
 //!   └── absence proved ────┘                            failed | cancelled | expired, in conflict ─► succeeded (a person)
 //! ```
 //!
-//! That it happened is evidence even of what was never sent from here: a ledger restored from a backup has forgotten.
+//! What is found at the provider is evidence even of what was never sent from here: a ledger restored from a backup has
+//! forgotten.
 
 crate::choice! {
     /// Where an operation stands.
@@ -86,9 +87,9 @@ pub const fn next(state: State, event: Event, attempts: i64) -> Option<State> {
         // What was begun to be sent is never called off: somebody has to look whether it happened.
         (State::Queued, Event::Stopped | Event::Lapsed) => State::NeedsOperator,
         (State::Queued, Event::Happened) => State::Succeeded,
-        (State::Queued, Event::Accepted) if !untouched => State::Settling,
+        (State::Queued, Event::Accepted) => State::Settling,
         (State::Queued, Event::Refused) if !untouched => State::Failed,
-        (State::Queued, Event::Stuck) if !untouched => State::NeedsOperator,
+        (State::Queued, Event::Stuck) => State::NeedsOperator,
         (State::Sending | State::Unknown, Event::NotExecuted) => State::Queued,
         (State::Sending, Event::Lost) => State::Unknown,
         (State::Sending | State::Unknown, Event::Accepted) => State::Settling,

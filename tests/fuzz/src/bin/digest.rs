@@ -7,6 +7,9 @@ use countersign::digest::{Digest, Fields};
 use fuzz::Script;
 use libfuzzer_sys::fuzz_target;
 
+/// How many bytes a list may have before it is changed no more.
+const LARGEST: usize = 512;
+
 /// A list as it was given.
 #[derive(Debug, Clone, PartialEq)]
 struct List {
@@ -25,12 +28,14 @@ fuzz_target!(|data: &[u8]| {
     let mut script = Script(data);
     let one = List::written(&mut script);
     let mut other = one.clone();
-    while !script.is_over() {
+    let digest = one.digest();
+    // Moves double what is there, and nothing is learned from longer lists.
+    while !script.is_over() && other.size() <= LARGEST {
         other.change(&mut script);
-        assert_eq!(one.digest() == other.digest(), one == other, "{one:?} {other:?}");
+        assert_eq!(digest == other.digest(), one == other, "{one:?} {other:?}");
     }
-    assert_eq!(one.digest(), Digest::of_bytes(&one.encoded()), "{one:?}");
-    assert_eq!(Digest::parse(&one.digest().to_string()), Ok(one.digest()));
+    assert_eq!(digest, Digest::of_bytes(&one.encoded()), "{one:?}");
+    assert_eq!(Digest::parse(&digest.to_string()), Ok(digest));
     if let Ok(text) = std::str::from_utf8(data) {
         assert!(Digest::parse(text).is_err() || text.len() == 64);
     }
@@ -82,6 +87,15 @@ impl List {
             }
             _ => self.fields[at].1 = self.fields[at].1.retyped(),
         }
+    }
+
+    /// How many bytes are in it, about.
+    fn size(&self) -> usize {
+        let size = |(name, value): &(String, Value)| match value {
+            Value::Text(text) => name.len() + text.len() + 1,
+            Value::Integer(_) | Value::Absent => name.len() + 1,
+        };
+        self.domain.len() + self.fields.iter().map(size).sum::<usize>()
     }
 
     fn digest(&self) -> Digest {

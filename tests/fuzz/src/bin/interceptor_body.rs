@@ -14,18 +14,12 @@ use interceptor::Interceptor;
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Value, json};
 
-#[path = "../../../../functions/gateway/interceptor/src/cache.rs"]
-mod cache;
 #[path = "../../../../functions/gateway/interceptor/src/interceptor.rs"]
 mod interceptor;
-#[path = "../../../../functions/gateway/interceptor/src/keys.rs"]
-mod keys;
 #[path = "../../../../functions/gateway/interceptor/src/request.rs"]
 mod request;
 #[path = "../../../../functions/gateway/interceptor/src/response.rs"]
 mod response;
-#[path = "../../../../functions/gateway/interceptor/src/token.rs"]
-mod token;
 
 static ISSUER: LazyLock<Signer> = LazyLock::new(|| signer(9));
 /// What the issuer gave the user; it lasts until 2100.

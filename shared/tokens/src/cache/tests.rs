@@ -4,10 +4,7 @@ use countersign::clock::Timestamp;
 use countersign::keys::{Signer, public_set};
 use jsonwebtoken::jwk::JwkSet;
 
-#[path = "../../../functions/gateway/interceptor/src/cache.rs"]
-mod cache;
-
-use cache::{Cache, FRESH, KEPT, NoKey, PAUSE};
+use super::{Cache, FRESH, KEPT, NoKey, PAUSE};
 
 fn set(kids: &[&str]) -> JwkSet {
     let signers: Vec<_> = kids.iter().map(|kid| Signer::parse(&Signer::generate(kid).unwrap()).unwrap()).collect();

@@ -1,10 +1,10 @@
-//! Identity: which claims of a token say who somebody is, the same wherever tokens are read.
+//! Which claims of a token say who somebody is, the same wherever tokens are read.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::bounded::Role;
-use crate::config::{Config, ConfigError};
+use countersign::bounded::Role;
+use countersign::config::{Config, ConfigError};
 
 /// Which claims say what: a setting such as `COUNTERSIGN_CLAIMS`, a JSON object. The tenant claim must be one that no
 /// user can set.

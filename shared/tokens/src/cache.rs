@@ -76,3 +76,6 @@ impl Cache {
 fn within(start: Timestamp, span: Duration, now: Timestamp) -> bool {
     (start..start + span).contains(&now)
 }
+
+#[cfg(test)]
+mod tests;

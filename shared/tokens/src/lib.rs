@@ -1,14 +1,19 @@
-//! The user's token: verified here again, whatever the gateway has done, and read into a caller.
+//! Access tokens of an OpenID provider: verified here, whatever a gateway has done before, and read into a caller.
+
+mod cache;
+mod claims;
+mod keys;
 
 use countersign::bounded::{Actor, Client, Issuer, Principal, Tenant};
 use countersign::caller::Caller;
 use countersign::config::{Config, ConfigError};
-use countersign::identity::Claims;
 use jsonwebtoken::{Algorithm, DecodingKey, Validation};
 use serde_json::{Map, Value};
 
+pub use crate::claims::Claims;
+
 use crate::cache::NoKey;
-use crate::keys::{self, Keys};
+use crate::keys::Keys;
 
 /// Signatures by a key pair. A shared secret could be used to sign by whoever verifies.
 const ALGORITHMS: [Algorithm; 4] = [Algorithm::EdDSA, Algorithm::ES256, Algorithm::RS256, Algorithm::PS256];
@@ -16,7 +21,7 @@ const ALGORITHMS: [Algorithm; 4] = [Algorithm::EdDSA, Algorithm::ES256, Algorith
 const SKEW: u64 = 5;
 
 /// Verifies tokens of one issuer for one audience.
-pub(crate) struct Tokens {
+pub struct Tokens {
     issuer: Issuer,
     audience: String,
     keys: Keys,
@@ -25,7 +30,7 @@ pub(crate) struct Tokens {
 
 /// Why a token names nobody.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Nobody {
+pub enum Nobody {
     /// It proves nothing, or says too little.
     Refused(&'static str),
     /// The issuer could not be asked for the key that it is signed with, so nothing is known about it.
@@ -39,25 +44,33 @@ impl From<&'static str> for Nobody {
 }
 
 impl Tokens {
-    pub(crate) fn from_config(config: &Config) -> Result<Self, ConfigError> {
+    /// Of `COUNTERSIGN_ISSUER`, with the keys of `COUNTERSIGN_ISSUER_KEYS` (a JWKS, or its address) and the claims of
+    /// `COUNTERSIGN_CLAIMS`, for the audience that a setting names.
+    ///
+    /// # Errors
+    /// When a setting is absent or makes no sense.
+    pub fn from_config(config: &Config, audience: &str) -> Result<Self, ConfigError> {
         let parse_error =
             |name: &'static str| move |error: &dyn std::fmt::Display| ConfigError::new(name, error.to_string());
         let issuer = "COUNTERSIGN_ISSUER";
         Ok(Self {
             issuer: Issuer::parse(&config.text(issuer)?).map_err(|error| parse_error(issuer)(&error))?,
-            audience: config.text("COUNTERSIGN_AUDIENCE")?,
+            audience: config.text(audience)?,
             keys: Keys::parse(&config.text(keys::SETTING)?)?,
             claims: Claims::from_config(config, "COUNTERSIGN_CLAIMS")?,
         })
     }
 
     /// Gets ready for the first token, as far as the issuer lets it.
-    pub(crate) async fn warm(&self) {
+    pub async fn warm(&self) {
         self.keys.warm().await;
     }
 
-    /// Who the token says is calling, or why nobody is.
-    pub(crate) async fn caller(&self, token: &str) -> Result<Caller, Nobody> {
+    /// Who the token says is calling.
+    ///
+    /// # Errors
+    /// Why nobody is.
+    pub async fn caller(&self, token: &str) -> Result<Caller, Nobody> {
         Ok(self.read(&self.verify(token).await?)?)
     }
 

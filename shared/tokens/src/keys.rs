@@ -1,6 +1,6 @@
 //! The issuer's public keys: given as text, or published at an address from which they are fetched and kept.
 //!
-//! Apart from `token`, since an issuer that rotates its keys or is down is nothing that a token's check should know of.
+//! Apart from the tokens themselves, since an issuer that rotates its keys or is down is nothing that a token's check should know of.
 
 use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
