@@ -19,7 +19,7 @@ const ACCEPTED: Story = Story { name: "late", create: Behavior::Succeed, steps: 
 fn a_worker_that_is_ended_by_its_timeout_before_it_could_record_a_late_reply_leaves_what_can_be_found_out() {
     tests::run(async {
         // One second more than the worker wants to have left before it begins.
-        let app = App::hurried(WORKER, Duration::from_secs(26)).await;
+        let app = App::hurried(WORKER, Duration::from_secs(31)).await;
         (0..10).for_each(|_| app.gateway.provider().webhook_script(WebhookBehavior::Never));
         let run = Run::new(&app, &ACCEPTED, true).await;
         run.play(&[]).await;
