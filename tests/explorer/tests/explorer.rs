@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 
 use countersign::operation::State;
+use explorer::actor::Role;
+use explorer::play::{How, Step, apply, steps};
 use explorer::scenario::{self, Scenario};
 use explorer::search::{Found, Searched, exhaust, walk};
 use explorer::telling::{say, setting};
@@ -112,5 +114,19 @@ fn everything_at_once_ends_well() {
     for state in State::ALL {
         let led = reached.contains(&(*state, false)) || setting("COUNTERSIGN_WALKS").is_some();
         assert!(led, "no schedule leads to {state}");
+    }
+}
+
+#[test]
+fn a_decision_that_the_sdk_wrote_twice_is_recognized_though_its_proposal_has_lapsed_since() {
+    let actors = &[(Role::Approver { intent: 0 }, 1)];
+    let scenario = Scenario { actors, faults: 1, waits: 2, torn: false, ..scenario::SUBMITS };
+    let (mut product, mut world) = scenario.begin();
+    let twice = Step::Act(0, How::Twice);
+    while !steps(&mut product, &scenario, &world).contains(&twice) {
+        world = apply(&mut product, &scenario, &world, Step::Act(0, How::Go)).unwrap();
+    }
+    for step in [twice, Step::Wait(16 * 60), Step::Wait(16 * 60), Step::Act(0, How::Go)] {
+        world = apply(&mut product, &scenario, &world, step).unwrap();
     }
 }
