@@ -69,6 +69,20 @@ impl App {
         Self::with(without_stream().await, true, false).await
     }
 
+    /// Starts one without a stream, behind taps, to whose webhook the provider tells what happens.
+    pub async fn told_and_tapped() -> Self {
+        Self::with(without_stream().await, true, true).await
+    }
+
+    /// The same where one function has this much time a call.
+    pub async fn hurried(function: &str, timeout: std::time::Duration) -> Self {
+        let mut functions = without_stream().await;
+        for hurried in functions.iter_mut().filter(|each| each.name == function) {
+            hurried.timeout = timeout;
+        }
+        Self::with(functions, true, true).await
+    }
+
     /// Starts one whose functions reach the database and the provider through taps.
     pub async fn tapped() -> Self {
         Self::with(binaries::build(|_| ()).await.unwrap(), true, false).await

@@ -6,5 +6,7 @@ mod dependencies;
 mod files;
 #[path = "architecture/functions.rs"]
 mod functions;
+#[path = "architecture/seeded.rs"]
+mod seeded;
 #[path = "architecture/workspace.rs"]
 mod workspace;

@@ -1,5 +1,7 @@
 //! Races: whatever arrives at once, an effect happens once, and everybody gets the answer that is theirs.
 
+#[path = "races/crowds.rs"]
+mod crowds;
 #[path = "races/decide.rs"]
 mod decide;
 #[path = "races/deliver.rs"]

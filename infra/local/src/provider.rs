@@ -90,6 +90,13 @@ impl Provider {
         self.ledger().lookups.always(payment, behavior);
     }
 
+    /// Takes every script of this payment away: from now on its requests and lookups are treated as they should be.
+    pub fn behave(&self, payment: &str) {
+        let mut ledger = self.ledger();
+        ledger.creations.forget(payment);
+        ledger.lookups.forget(payment);
+    }
+
     /// Tells an endpoint of all events from now on; until then there are no webhooks. It takes the place of another.
     ///
     /// # Errors

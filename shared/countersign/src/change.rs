@@ -50,6 +50,9 @@ pub enum Act {
     Update(Vec<Edit>),
     /// Nothing; only the guards count.
     Check,
+    /// The record is gone. Nothing in the product does this.
+    #[cfg(feature = "seeded_bugs")]
+    Delete,
 }
 
 /// One record's part in a change.

@@ -225,8 +225,7 @@ pub async fn deliver<E: External, P: Provider<E>>(
     match insist(ledger, clock, &claim, CLAIM_LAST).await? {
         Claimed::Nothing(state) => Ok(state.into()),
         Claimed::Ticket(ticket) => {
-            let Ticket { operation, request } = &*ticket;
-            let sent = provider.send(&operation.intent_id, request, operation.attempts).await;
+            let sent = provider.send(&ticket.provider_key(), &ticket.request, ticket.operation.attempts).await;
             record(ledger, clock, &Record::new(*ticket, sent)?).await
         }
     }

@@ -17,6 +17,8 @@ use crate::failure::Failure;
 use crate::item::{Corrupt, Item};
 use crate::key::{Key, Kind};
 use crate::random;
+#[cfg(feature = "seeded_bugs")]
+use crate::seeded::{self, Bug};
 
 const INTENT: Kind = Kind::ledger("intent");
 /// The version of the fields that every intent has.
@@ -193,6 +195,16 @@ impl<E: Effect> Intent<E> {
         if intent.digest == intent.sealed() { Ok(Some(intent)) } else { Err(Corrupt("digest").into()) }
     }
 
+    #[cfg(not(feature = "seeded_bugs"))]
+    fn sealed_id(&self) -> &str {
+        self.id.as_str()
+    }
+
+    #[cfg(feature = "seeded_bugs")]
+    fn sealed_id(&self) -> &str {
+        if seeded::on(Bug::DigestWithoutId) { "" } else { self.id.as_str() }
+    }
+
     fn sealed(&self) -> Digest {
         let command = E::COMMAND;
         let Requester { issuer, principal, actor, client } = &self.requester;
@@ -202,7 +214,7 @@ impl<E: Effect> Intent<E> {
             .text("domain", command.domain)
             .text("command", command.submit)
             .integer("version", command.version)
-            .text("intent_id", self.id.as_str())
+            .text("intent_id", self.sealed_id())
             .text("tenant", self.tenant.as_str())
             .text("issuer", issuer.as_str())
             .text("principal", principal.as_str())

@@ -9,7 +9,7 @@ use crate::failure::Failure;
 pub type Attr = &'static str;
 
 /// What an attribute holds. There are no sets, maps or binary values in the product.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Value {
     /// DynamoDB's `S`.
     Text(String),
@@ -57,7 +57,7 @@ impl From<Corrupt> for Failure {
 }
 
 /// One record without its key.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Item(BTreeMap<String, Value>);
 
 impl Item {

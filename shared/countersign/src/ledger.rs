@@ -8,6 +8,7 @@ mod write;
 
 use std::future::Future;
 
+pub use cancellation::{Verdict, verdict};
 pub use dynamo::{Dynamo, Page};
 pub use tables::{DUE_INDEX, PENDING_INDEX, SUBJECT_INDEX, TableNames, create_tables};
 

@@ -24,5 +24,7 @@ pub mod keys;
 pub mod ledger;
 pub mod operation;
 pub mod random;
+#[cfg(feature = "seeded_bugs")]
+pub mod seeded;
 pub mod submit;
 pub mod tool;

@@ -19,6 +19,8 @@ use crate::key::Key;
 use crate::keys::KeySet;
 use crate::operation::{self, Operation};
 use crate::random;
+#[cfg(feature = "seeded_bugs")]
+use crate::seeded::{self, Bug};
 
 /// The command that submits an intent under a key.
 #[derive(Debug)]
@@ -53,6 +55,12 @@ impl<'a, E: Effect> Submit<'a, E> {
     ) -> Result<Self, Failure> {
         let operation = operation::id(by, E::COMMAND, key)?;
         Ok(Self { by, intent, operation, consent_keys, nonce: random::nonce()?, effect: PhantomData })
+    }
+
+    /// The same command under this nonce: for whoever has to run it again to the letter.
+    #[must_use]
+    pub fn under(self, nonce: Nonce) -> Self {
+        Self { nonce, ..self }
     }
 
     /// The answer to a key that has been used.
@@ -104,6 +112,11 @@ impl<'a, E: Effect> Submit<'a, E> {
         let (tenant, now) = (&intent.tenant, accepted.accepted_at);
         let mut steps = vec![accepted.create(intent.expires_at)?, intent.consume(&self.operation, now)];
         steps.extend(intent.effect.reserve(tenant, &self.operation, now));
+        #[cfg(feature = "seeded_bugs")]
+        if seeded::on(Bug::SubjectNotGuarded) {
+            let subject = intent.effect.subject(tenant);
+            steps.iter_mut().filter(|step| step.key == subject).for_each(|step| step.guards.clear());
+        }
         steps.push(consent.guard(now));
         steps.push(Authority::guard(tenant, consent.approver(), intent.effect.demand()));
         Ok(Change(steps))

@@ -112,7 +112,8 @@ impl Effect for Refund {
             ("reason", self.reason.to_string()),
         ];
         if let Some(similar) = &self.similar_operation_id {
-            lines.push(("attention", format!("the same amount of this order was refunded within 24 hours: {similar}")));
+            lines
+                .push(("attention", format!("the same amount of this order was submitted within 24 hours: {similar}")));
         }
         lines
     }

@@ -7,7 +7,7 @@ use tests::app::{code, key, submit};
 use tests::people::consent_key;
 use tests::{App, quiet, run, shared};
 
-use crate::person::{Person, offers, refusal};
+use crate::person::{Person, heading, offers, refusal};
 
 async fn signed(app: &App, proposal: &str) -> Option<Consent> {
     let item = app.item(&consent_key("acme", proposal)).await?;
@@ -25,8 +25,9 @@ fn a_person_signs_in_reads_and_approves_and_the_agent_submits() {
         let shown =
             person.browser.sign_in(&person.url(&format!("/proposals/{proposal}")), "acme-approver").await.unwrap();
         assert_eq!((shown.status, shown.url.path()), (200, format!("/proposals/{proposal}").as_str()));
-        let sentence = format!("<h1>Refund EUR 129.00 of order {} to the payment it was paid with</h1>", order.id);
-        assert!(shown.body.contains(&sentence), "{}", shown.body);
+        let sentence = format!("Refund EUR 129.00 of order {} to the payment it was paid with", order.id);
+        assert!(shown.body.contains(&format!("<title>{sentence} ")), "{}", shown.body);
+        assert_eq!(heading(&shown), sentence);
         assert!(shown.body.contains("Test mode: no real money moves."));
         for text in ["acme-clerk", "the agent acme-agent", "the app acme-agent-app", "damaged", "EUR 129.00"] {
             assert!(shown.body.contains(text), "{text}");

@@ -143,6 +143,12 @@ pub(crate) fn refusal(page: &Page) -> (u16, &str) {
     (page.status, code.unwrap_or("none"))
 }
 
+/// What a page is headed with, without the mark of its amount.
+pub(crate) fn heading(page: &Page) -> String {
+    let heading = page.body.split("<h1>").nth(1).and_then(|rest| rest.split("</h1>").next()).unwrap();
+    heading.replace("<strong class=\"amount\">", "").replace("</strong>", "")
+}
+
 /// Whether a page has a form that leads to this verb.
 pub(crate) fn offers(page: &Page, verb: &str) -> bool {
     page.form(&format!("/{verb}")).is_some()

@@ -96,7 +96,7 @@ fn over_a_persons_limit_they_can_only_reject() {
         let junior = Person::signed_in(app, "acme-junior").await;
         let (offered, answer) = tried(&junior, &proposal, "approve").await;
         assert_eq!((offered, refusal(&answer)), (false, (403, "limit_exceeded")));
-        assert!(junior.look(&proposal).await.body.contains("over this person&#39;s limit"));
+        assert!(junior.look(&proposal).await.body.contains("over your limit"));
         assert!(undecided(app, &proposal).await);
         let (offered, answer) = tried(&junior, &proposal, "reject").await;
         assert_eq!((offered, answer.status), (true, 303));

@@ -150,6 +150,7 @@ fn refused(failure: Failure, id: &str) -> Response {
     match refusal.status {
         // The way back would tell a proposal that is not there from one that is.
         StatusCode::NOT_FOUND => refusal.into_response(),
+        StatusCode::FORBIDDEN => refusal.without_effect().leading_to(id).into_response(),
         _ => refusal.leading_to(id).into_response(),
     }
 }

@@ -33,6 +33,12 @@ impl Refusal {
         self
     }
 
+    /// With the word that nothing came of it.
+    pub(crate) fn without_effect(mut self) -> Self {
+        self.next.push_str(" Nothing was changed.");
+        self
+    }
+
     /// The same page for what is absent and for what is another tenant's.
     pub(crate) fn not_found() -> Self {
         let next = "Check the address, or choose from the list.";
@@ -61,8 +67,18 @@ impl From<Failure> for Refusal {
             tracing::warn!(code = code.as_str(), cause, "a page could not be made");
         }
         let next = next(code).map_or_else(|| sentence(failure.next_step()), str::to_owned);
-        Self::new(status(code), code.as_str(), &sentence(failure.message()), &next)
+        let title = title(code).map_or_else(|| sentence(failure.message()), str::to_owned);
+        Self::new(status(code), code.as_str(), &title, &next)
     }
+}
+
+/// What a code means to the person who reads it, where the failure's own message is about somebody else.
+fn title(code: Code) -> Option<&'static str> {
+    let titles = [
+        (Code::LIMIT_EXCEEDED, "The amount is over your limit."),
+        (Code::ACKNOWLEDGMENT_REQUIRED, "The tick about the earlier refund is missing, or is for another one."),
+    ];
+    titles.into_iter().find(|(known, _)| *known == code).map(|(_, title)| title)
 }
 
 /// What a person does about a code, where the failure's own next step is an agent's.
@@ -73,8 +89,8 @@ fn next(code: Code) -> Option<&'static str> {
         (Code::PROPOSAL_STALE, ANEW),
         (Code::ALREADY_DECIDED, "Look at the proposal to see what became of it. Nothing was changed."),
         (Code::APPROVAL_MISMATCH, "It is not what you were shown. Look at the proposal again before you decide."),
-        (Code::FORBIDDEN, "Somebody else has to decide. Nothing was changed."),
-        (Code::LIMIT_EXCEEDED, "Ask a person with a higher limit. Nothing was changed."),
+        (Code::FORBIDDEN, "Somebody else has to decide."),
+        (Code::LIMIT_EXCEEDED, "Ask a person with a higher limit."),
         (Code::ACKNOWLEDGMENT_REQUIRED, "Look at the earlier refund; if this one is meant beside it, tick the box."),
         (Code::TEMPORARILY_UNAVAILABLE, "Look at the proposal again in a minute, before you decide once more."),
         (Code::INTERNAL, "Try again once; if it persists, ask the platform team."),

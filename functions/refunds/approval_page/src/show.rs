@@ -134,7 +134,9 @@ async fn view(page: &ApprovalPage, session: &Session, id: &str) -> Result<Propos
     Ok(ProposalView {
         person: session.person(),
         id: found.intent.id.to_string(),
-        sentence: will_happen(refund),
+        amount: refund.currency.format(refund.amount_minor.get()),
+        of_what: format!("of order {} to the payment it was paid with", refund.order_id),
+        asked: asked(&found.intent),
         live: refund.mode == Mode::Live,
         standing: found.standing(Timestamp::now()),
         facts: facts(&found.intent),
@@ -189,9 +191,24 @@ async fn others(page: &ApprovalPage, tenant: &Tenant, ours: &Intent<Refund>) -> 
     Ok(open(page, tenant, &found).await?.iter().map(row).collect())
 }
 
-fn will_happen(refund: &Refund) -> String {
-    let amount = refund.currency.format(refund.amount_minor.get());
-    format!("Refund {amount} of order {} to the payment it was paid with", refund.order_id)
+fn asked(intent: &Intent<Refund>) -> String {
+    let by = intent.requester.principal.as_str();
+    let through = through(intent).map_or_else(String::new, |through| format!(" through {through}"));
+    format!("{by} asks for it{through}. The reason: {}.", reason(&intent.effect))
+}
+
+fn reason(refund: &Refund) -> String {
+    refund.reason.to_string().replace('_', " ")
+}
+
+/// The agent and the app that a proposal came through.
+fn through(intent: &Intent<Refund>) -> Option<String> {
+    let named = [
+        ("agent", intent.requester.actor.as_ref().map(ToString::to_string)),
+        ("app", intent.requester.client.as_ref().map(ToString::to_string)),
+    ];
+    let named: Vec<_> = named.into_iter().filter_map(|(what, name)| Some(format!("the {what} {}", name?))).collect();
+    (!named.is_empty()).then(|| named.join(", "))
 }
 
 fn facts(intent: &Intent<Refund>) -> Vec<(&'static str, String)> {
@@ -199,17 +216,11 @@ fn facts(intent: &Intent<Refund>) -> Vec<(&'static str, String)> {
     let mut facts = vec![
         ("Amount", refund.currency.format(refund.amount_minor.get())),
         ("Goes to", format!("the original payment {}, taken at {}", refund.payment, refund.account)),
-        ("Reason", refund.reason.to_string().replace('_', " ")),
+        ("Reason", reason(refund)),
         ("Asked for by", requester.principal.to_string()),
     ];
-    let through = [
-        ("agent", requester.actor.as_ref().map(ToString::to_string)),
-        ("app", requester.client.as_ref().map(ToString::to_string)),
-    ];
-    let through: Vec<_> =
-        through.into_iter().filter_map(|(what, name)| Some(format!("the {what} {}", name?))).collect();
-    if !through.is_empty() {
-        facts.push(("Through", through.join(", ")));
+    if let Some(through) = through(intent) {
+        facts.push(("Through", through));
     }
     facts.push(("Prepared at", moment(intent.created_at)));
     facts.push(("Lapses at", moment(intent.expires_at)));

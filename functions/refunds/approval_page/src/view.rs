@@ -40,8 +40,11 @@ pub(crate) struct Row {
 pub(crate) struct ProposalView {
     pub(crate) person: String,
     pub(crate) id: String,
-    /// What will happen, in one sentence.
-    pub(crate) sentence: String,
+    pub(crate) amount: String,
+    /// What the amount is of, and where it goes: the rest of the sentence that it begins.
+    pub(crate) of_what: String,
+    /// Who asks for it and why, in one sentence.
+    pub(crate) asked: String,
     /// Whether real money moves.
     pub(crate) live: bool,
     /// Where it stands, in one sentence.

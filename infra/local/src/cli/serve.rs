@@ -93,6 +93,7 @@ fn welcome(gateway: &Gateway, tools: &[String], pages: &[String], folder: &Folde
          \x20 tools         {tools}\n\
          {pages}\
          \x20 refunds       {provider}  (what the payment provider has done)\n\
+         \x20 database      {database}  (DynamoDB's API; takes any signature)\n\
          \x20 data          {kept}  (log: {path}/functions.log)\n\n\
          A token for an agent, good for eight hours:\n\
          \x20 cargo local token acme-agent{folder}\n\n\
@@ -103,6 +104,7 @@ fn welcome(gateway: &Gateway, tools: &[String], pages: &[String], folder: &Folde
          \x20 cargo local approve PROPOSAL_ID --as acme-approver{folder}\n\n\
          Ctrl-C stops everything.",
         provider = gateway.provider_url(),
+        database = gateway.database_url(),
         approve = gateway.http_url(PAGE).map_or_else(String::new, |page| format!("open {page}, or")),
     )
 }

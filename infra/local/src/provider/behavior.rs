@@ -115,6 +115,11 @@ impl<B: Copy + Default> Scripts<B> {
         self.always.insert(payment.to_owned(), behavior);
     }
 
+    pub(super) fn forget(&mut self, payment: &str) {
+        self.queued.remove(payment);
+        self.always.remove(payment);
+    }
+
     /// What the next request meets with. It stays the next until it is [consumed](Self::consume).
     pub(super) fn next(&self, payment: &str) -> B {
         let queued = self.queued.get(payment).and_then(|queue| queue.front());

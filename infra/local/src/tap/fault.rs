@@ -18,10 +18,16 @@ pub enum Fault {
     LoseRequest,
     /// It is carried out, and the answer does not arrive.
     LoseReply,
+    /// It is not carried out, and never answered: it hangs until whoever sent it gives up, or is killed.
+    HangBefore,
+    /// It is carried out, and never answered.
+    HangAfter,
     /// It is answered with an internal error, with nothing done.
     ServerError,
-    /// It is carried out after a while.
+    /// It is carried out after a while, even if nobody waits for it any more.
     Delay(Duration),
+    /// It is carried out at once, and answered after a while.
+    DelayReply(Duration),
     /// It is refused for now.
     Throttle,
     /// Another transaction has the record of this step, counted from 0.
@@ -37,14 +43,30 @@ pub struct Rule {
     operation: String,
     skip: usize,
     times: usize,
+    about: Vec<String>,
     fault: Fault,
+}
+
+/// The fault that is due for a request. Each rule that still lets requests through counts it, whatever the others do;
+/// of those whose turn it is, the first one strikes.
+pub(super) fn due(rules: &mut [Rule], seen: &Seen) -> Option<Fault> {
+    let mut due = None;
+    for rule in rules.iter_mut().filter(|rule| rule.means(seen)) {
+        if rule.skip > 0 {
+            rule.skip -= 1;
+        } else if due.is_none() && rule.times > 0 {
+            rule.times -= 1;
+            due = Some(rule.fault.clone());
+        }
+    }
+    due
 }
 
 impl Rule {
     /// The fault happens to the next request of this function and operation; an empty text stands for any.
     #[must_use]
     pub fn next(by: &str, operation: &str, fault: Fault) -> Self {
-        Self { by: by.to_owned(), operation: operation.to_owned(), skip: 0, times: 1, fault }
+        Self { by: by.to_owned(), operation: operation.to_owned(), skip: 0, times: 1, about: Vec::new(), fault }
     }
 
     /// The same rule after so many requests that are let through.
@@ -59,19 +81,20 @@ impl Rule {
         Self { times, ..self }
     }
 
-    /// The fault, if it is this request's turn.
-    pub(super) fn strikes(&mut self, seen: &Seen) -> Option<Fault> {
-        let meant = (self.by.is_empty() || self.by == seen.by)
-            && (self.operation.is_empty() || self.operation == seen.operation);
-        if !meant || self.times == 0 {
-            return None;
-        }
-        if self.skip > 0 {
-            self.skip -= 1;
-            return None;
-        }
-        self.times -= 1;
-        Some(self.fault.clone())
+    /// The same rule for requests alone in which one of these words occurs.
+    #[must_use]
+    pub fn about(self, words: &[String]) -> Self {
+        Self { about: words.to_vec(), ..self }
+    }
+
+    pub(super) fn is_bound_to(&self, words: &[String]) -> bool {
+        self.about.iter().any(|word| words.contains(word))
+    }
+
+    fn means(&self, seen: &Seen) -> bool {
+        (self.by.is_empty() || self.by == seen.by)
+            && (self.operation.is_empty() || self.operation == seen.operation)
+            && (self.about.is_empty() || seen.is_about(&self.about))
     }
 }
 
@@ -79,7 +102,7 @@ impl Fault {
     /// The answer that is given in place of the upstream's; `None` where the request goes through.
     pub(super) fn instead(&self, seen: &Seen) -> Option<Response> {
         match self {
-            Self::LoseReply | Self::Delay(_) => None,
+            Self::LoseReply | Self::Delay(_) | Self::DelayReply(_) | Self::HangBefore | Self::HangAfter => None,
             Self::LoseRequest => Some(hang_up()),
             Self::ServerError => Some(error(StatusCode::INTERNAL_SERVER_ERROR, "InternalServerError", json!({}))),
             Self::Throttle => Some(error(StatusCode::BAD_REQUEST, "ThrottlingException", json!({}))),

@@ -5,6 +5,8 @@ use http::StatusCode;
 use http::request::Parts;
 use serde_json::{Value, json};
 
+use super::Fault;
+
 /// One request, and what was answered.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Seen {
@@ -20,8 +22,16 @@ pub struct Seen {
     pub write_units: f64,
     /// The status; 0 where there was no answer.
     pub status: u16,
+    /// What follows the path, without the question mark.
+    pub query: String,
     /// The whole request, for a closer look.
     pub body: Bytes,
+    /// The fault that happened to it.
+    pub fault: Option<Fault>,
+    /// When it arrived, counted over all taps.
+    pub arrived_at: u64,
+    /// When it was carried out, lost or given up, counted likewise; none while it is under way or hangs.
+    pub ended_at: Option<u64>,
 }
 
 const TARGET: &str = "x-amz-target";
@@ -41,8 +51,18 @@ impl Seen {
             read_units: 0.0,
             write_units: 0.0,
             status: 0,
+            query: head.uri.query().unwrap_or_default().to_owned(),
             body: body.clone(),
+            fault: None,
+            arrived_at: 0,
+            ended_at: None,
         }
+    }
+
+    /// Whether one of these words occurs in it, and does not go on: `ord_1` is not in `ord_17`.
+    #[must_use]
+    pub fn is_about(&self, words: &[String]) -> bool {
+        words.iter().any(|word| occurs(&self.body, word) || occurs(self.query.as_bytes(), word))
     }
 
     /// Notes what came back.
@@ -63,6 +83,15 @@ impl Seen {
             self.read_units += units("ReadCapacityUnits").unwrap_or(if writes { 0.0 } else { all });
         }
     }
+}
+
+fn occurs(text: &[u8], word: &str) -> bool {
+    let Ok(text) = std::str::from_utf8(text) else { return false };
+    let ends = |(at, _): (usize, &str)| {
+        let next = text.get(at..).and_then(|rest| rest.strip_prefix(word)).and_then(|rest| rest.chars().next());
+        !next.is_some_and(|next| next.is_ascii_alphanumeric())
+    };
+    text.match_indices(word).any(ends)
 }
 
 /// How many records a DynamoDB request names.

@@ -23,25 +23,38 @@ impl Model {
     /// Applies the change, or gives the images of the steps whose guards did not hold.
     pub fn apply(&self, change: &Change) -> Commit {
         let mut items = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut lost = Snapshot::default();
-        for step in &change.0 {
-            if !step.holds(items.get(&step.key)) {
-                lost.note(step.key.clone(), items.get(&step.key).cloned());
-            }
+        match change.apply(&mut items) {
+            Ok(()) => Commit::Done,
+            Err(lost) => Commit::Lost(lost),
         }
-        if lost != Snapshot::default() {
-            return Commit::Lost(lost);
-        }
-        for step in &change.0 {
-            step.apply(&mut items);
-        }
-        Commit::Done
     }
 
     /// The record under this key.
     #[must_use]
     pub fn item(&self, key: &Key) -> Option<Item> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
+    }
+}
+
+impl Change {
+    /// Applies all of it to these records, or nothing.
+    ///
+    /// # Errors
+    /// When guards do not hold: the images of the steps that they stand in.
+    pub fn apply(&self, items: &mut BTreeMap<Key, Item>) -> Result<(), Snapshot> {
+        let mut lost = Snapshot::default();
+        for step in &self.0 {
+            if !step.holds(items.get(&step.key)) {
+                lost.note(step.key.clone(), items.get(&step.key).cloned());
+            }
+        }
+        if lost != Snapshot::default() {
+            return Err(lost);
+        }
+        for step in &self.0 {
+            step.apply(items);
+        }
+        Ok(())
     }
 }
 
@@ -56,6 +69,8 @@ impl Step {
         match &self.act {
             Act::Put(item) => _ = items.insert(self.key.clone(), item.clone()),
             Act::Check => {}
+            #[cfg(feature = "seeded_bugs")]
+            Act::Delete => _ = items.remove(&self.key),
             Act::Update(edits) => {
                 let item = items.entry(self.key.clone()).or_default();
                 for edit in edits {

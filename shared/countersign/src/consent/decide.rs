@@ -81,8 +81,6 @@ pub struct Decided {
 enum Room {
     /// It can, under this guard.
     For(Guard),
-    /// It was written already.
-    Taken(Decided),
     /// This record must be seen first.
     Need(Key),
 }
@@ -91,8 +89,6 @@ enum Room {
 enum Reviewed<E> {
     /// It can be made, under this guard.
     May(Box<Intent<E>>, Guard),
-    /// It was written already.
-    Taken(Decided),
     /// These records must be seen first.
     Need(Vec<Key>),
 }
@@ -104,6 +100,12 @@ impl<'a, E: Effect> Decide<'a, E> {
     /// When the operating system has no randomness to give.
     pub fn new(by: &'a Approver, choice: Choice, desk: Desk<'a>) -> Result<Self, Failure> {
         Ok(Self { by, choice, desk, nonce: random::nonce()?, effect: PhantomData })
+    }
+
+    /// The same command under this nonce: for whoever has to run it again to the letter.
+    #[must_use]
+    pub fn under(self, nonce: Nonce) -> Self {
+        Self { nonce, ..self }
     }
 
     fn consent(&self) -> Key {
@@ -156,15 +158,19 @@ impl<'a, E: Effect> Decide<'a, E> {
         }
     }
 
+    /// This very decision, where the SDK wrote it twice: whatever has become of the intent since.
+    fn written(&self, seen: &Snapshot) -> Result<Option<Decided>, Failure> {
+        let own = |item: &&Item| item.text("nonce") == Ok(self.nonce.as_str());
+        let Some(item) = seen.item(&self.consent()).filter(own) else { return Ok(None) };
+        let written = Consent::read(item, self.desk.keys).map_err(|forged| super::mismatch::<E>().because(forged))?;
+        Ok(Some(Decided { statement: written.statement }))
+    }
+
     /// What this decision takes the place of: nothing, or an earlier approval of exactly this intent that is of no use
     /// any more, since it lapsed or its approver lost the authority.
     fn room(&self, intent: &Intent<E>, seen: &Snapshot, now: Timestamp) -> Result<Room, Failure> {
         let Some(item) = seen.item(&self.consent()) else { return Ok(Room::For(Guard::Absent)) };
         let earlier = Consent::read(item, self.desk.keys).map_err(|forged| super::mismatch::<E>().because(forged))?;
-        if item.text("nonce") == Ok(self.nonce.as_str()) {
-            // This very decision, which the SDK wrote twice.
-            return Ok(Room::Taken(Decided { statement: earlier.statement }));
-        }
         let approval =
             earlier.statement.kind == Verdict::Approval && earlier.statement.about(&intent.digest) && !earlier.revoked;
         if approval {
@@ -209,7 +215,6 @@ impl<'a, E: Effect> Decide<'a, E> {
         self.authorize(&intent, seen)?;
         let room = match self.room(&intent, seen, now)? {
             Room::For(guard) => guard,
-            Room::Taken(decided) => return Ok(Reviewed::Taken(decided)),
             Room::Need(key) => return Ok(Reviewed::Need(vec![key])),
         };
         if self.choice.verdict == Verdict::Approval {
@@ -236,9 +241,11 @@ impl<E: Effect> Command for Decide<'_, E> {
     }
 
     fn decide(&self, seen: &Snapshot, now: Timestamp) -> Result<Decision<Decided>, Failure> {
+        if let Some(decided) = self.written(seen)? {
+            return Ok(Decision::Answer(decided));
+        }
         let (intent, room) = match self.review(seen, now)? {
             Reviewed::May(intent, room) => (intent, room),
-            Reviewed::Taken(decided) => return Ok(Decision::Answer(decided)),
             Reviewed::Need(keys) => return Ok(Decision::Need(keys)),
         };
         let by = &self.by.0;
@@ -274,7 +281,7 @@ impl<E: Effect> Command for Review<'_, E> {
 
     fn decide(&self, seen: &Snapshot, now: Timestamp) -> Result<Decision<()>, Failure> {
         Ok(match self.0.review(seen, now)? {
-            Reviewed::May(..) | Reviewed::Taken(_) => Decision::Answer(()),
+            Reviewed::May(..) => Decision::Answer(()),
             Reviewed::Need(keys) => Decision::Need(keys),
         })
     }

@@ -14,6 +14,8 @@ use crate::key::Key;
 use crate::operation::transitions::Event;
 use crate::operation::{self, OPERATOR, Operation, State};
 use crate::random;
+#[cfg(feature = "seeded_bugs")]
+use crate::seeded::{self, Bug};
 
 /// The command by which the requester or an operator stops an operation.
 #[derive(Debug)]
@@ -31,6 +33,12 @@ impl<'a, E: External> Cancel<'a, E> {
     /// When the operating system has no randomness to give.
     pub fn new(by: &'a Caller, operation: OperationId) -> Result<Self, Failure> {
         Ok(Self { by, operation, nonce: random::nonce()?, effect: PhantomData })
+    }
+
+    /// The same command under this nonce: for whoever has to run it again to the letter.
+    #[must_use]
+    pub fn under(self, nonce: Nonce) -> Self {
+        Self { nonce, ..self }
     }
 
     fn key(&self) -> Key {
@@ -51,6 +59,10 @@ impl<E: External> Command for Cancel<'_, E> {
         let mut operation = found.ok_or_else(|| Failure::not_found("operation"))?;
         if operation.state == State::Cancelled && !operation.conflict {
             return Ok(Decision::Answer(operation));
+        }
+        #[cfg(feature = "seeded_bugs")]
+        if seeded::on(Bug::CancelAfterAttempt) {
+            operation.attempts = 0;
         }
         let Some((to @ State::Cancelled, step)) = operation.moves(Event::Stopped, now, &self.nonce) else {
             let message = format!("it is {} and can no longer be cancelled", operation.state);

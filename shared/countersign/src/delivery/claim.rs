@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use super::books::entries;
 use super::evidence::{first_look, recognized};
 use super::{External, LEASE, Provider, Target};
-use crate::bounded::Nonce;
+use crate::bounded::{IntentId, Nonce};
 use crate::change::{Change, Guard, Snapshot, Step};
 use crate::clock::Timestamp;
 use crate::command::{Command, Decision};
@@ -19,6 +19,8 @@ use crate::keys::KeySet;
 use crate::operation::transitions::Event;
 use crate::operation::{self, Operation, State};
 use crate::random;
+#[cfg(feature = "seeded_bugs")]
+use crate::seeded::{self, Bug};
 
 type Claims<E> = Result<Decision<Claimed<E>>, Failure>;
 
@@ -50,6 +52,20 @@ pub struct Ticket<E> {
     pub request: String,
 }
 
+impl<E> Ticket<E> {
+    /// Under which key the provider is asked: the intent's, whichever attempt it is, so that it recognizes a repeat.
+    #[must_use]
+    pub fn provider_key(&self) -> IntentId {
+        #[cfg(feature = "seeded_bugs")]
+        if seeded::on(Bug::KeyPerAttempt) {
+            let text = self.operation.intent_id.as_str();
+            let attempt = format!("{}{}", text.get(..30).unwrap_or_default(), self.operation.attempts % 10);
+            return IntentId::parse(&attempt).unwrap_or_else(|_| self.operation.intent_id.clone());
+        }
+        self.operation.intent_id.clone()
+    }
+}
+
 impl<'a, E: External, P: Provider<E>> Claim<'a, E, P> {
     /// Takes the target, to send it to the provider.
     ///
@@ -57,6 +73,12 @@ impl<'a, E: External, P: Provider<E>> Claim<'a, E, P> {
     /// When the operating system has no randomness to give.
     pub fn new(target: Target, provider: &'a P, consent_keys: &'a KeySet) -> Result<Self, Failure> {
         Ok(Self { target, provider, consent_keys, nonce: random::nonce()?, effect: PhantomData })
+    }
+
+    /// The same command under this nonce: for whoever has to run it again to the letter.
+    #[must_use]
+    pub fn under(self, nonce: Nonce) -> Self {
+        Self { nonce, ..self }
     }
 
     fn key(&self) -> Key {
@@ -86,6 +108,8 @@ impl<'a, E: External, P: Provider<E>> Claim<'a, E, P> {
         }
         let authorized = Authority::of(seen.item(&authority), operation.effect.demand()) == Authority::Covers;
         match seen.item(&consent) {
+            #[cfg(feature = "seeded_bugs")]
+            _ if seeded::on(Bug::ConsentNotRechecked) => {}
             Some(item) if authorized && stands(&operation, item) => self.signed(&operation, &intent, item)?,
             Some(_) | None => return self.give_up(&operation, Event::Stopped, "the approval was withdrawn", now),
         }
@@ -133,12 +157,22 @@ impl<'a, E: External, P: Provider<E>> Claim<'a, E, P> {
             unchanged,
             hold::guard(E::COMMAND)?,
         ]);
+        #[cfg(feature = "seeded_bugs")]
+        let change = if seeded::on(Bug::ConsentNotRechecked) {
+            Change(change.0.into_iter().filter(|step| step.key != consent::key(tenant, intent_id)).collect())
+        } else {
+            change
+        };
         operation.state = to;
         operation.fence += 1;
         operation.attempts += 1;
         operation.lease_until = Some(lease);
         operation.first_sent_at.get_or_insert(now);
         operation.nonce = self.nonce.clone();
+        #[cfg(feature = "seeded_bugs")]
+        if seeded::on(Bug::NoDurableClaim) {
+            return Ok(Decision::Answer(Claimed::Ticket(Box::new(Ticket { operation, request }))));
+        }
         Ok(Decision::Commit(change, Claimed::Ticket(Box::new(Ticket { operation, request }))))
     }
 
@@ -183,6 +217,11 @@ impl<E: External, P: Provider<E>> Command for Claim<'_, E, P> {
                 Ok(Decision::Answer(Claimed::Ticket(Box::new(Ticket { operation, request }))))
             }
             State::Sending if operation.lease_until.is_none_or(|until| until <= now) => {
+                #[cfg(feature = "seeded_bugs")]
+                if seeded::on(Bug::RerunOnLapse) {
+                    let step = operation.stays(&self.nonce).set("state", State::Queued.as_str()).set("due_at", now);
+                    return Ok(Decision::Commit(Change(vec![step]), Claimed::Nothing(State::Queued)));
+                }
                 // Whoever held it is dead, and how far it came nobody knows.
                 self.give_up(&operation, Event::Lost, "the worker that sent it did not come back", now)
             }

@@ -19,6 +19,8 @@ use crate::key::Key;
 use crate::operation::transitions::Event;
 use crate::operation::{self, Operation, State};
 use crate::random;
+#[cfg(feature = "seeded_bugs")]
+use crate::seeded::{self, Bug};
 
 /// The first wait before the next lookup; doubled each time.
 const SOON: Duration = Duration::from_secs(5);
@@ -67,6 +69,12 @@ impl<E: External> Evidence<E> {
         Ok(Self { target, found, looked_at, terms, nonce: random::nonce()?, effect: PhantomData })
     }
 
+    /// The same command under this nonce: for whoever has to run it again to the letter.
+    #[must_use]
+    pub fn under(self, nonce: Nonce) -> Self {
+        Self { nonce, ..self }
+    }
+
     fn key(&self) -> Key {
         operation::key(&self.target.tenant, &self.target.operation)
     }
@@ -107,7 +115,10 @@ impl<E: External> Evidence<E> {
         if self.looked_at <= on_its_way_until {
             return Ok(self.later(operation, now, Some(on_its_way_until + Duration::from_secs(1))));
         }
-        let Some(first) = operation.absent_since else {
+        let first = operation.absent_since;
+        #[cfg(feature = "seeded_bugs")]
+        let first = if seeded::on(Bug::SingleAbsence) { Some(self.looked_at - lag) } else { first };
+        let Some(first) = first else {
             let again = self.looked_at + lag;
             let step = operation.stays(&self.nonce).add("lookups", 1).set("due_at", again);
             return Ok(remains(operation, step.set("absent_since", self.looked_at)));

@@ -6,6 +6,8 @@ use super::books::{conflict, entries};
 use super::evidence::first_look;
 use super::{External, Outcome, Sent, Ticket};
 use crate::bounded::Nonce;
+#[cfg(feature = "seeded_bugs")]
+use crate::change::Act;
 use crate::change::{Change, Snapshot, Step};
 use crate::clock::Timestamp;
 use crate::command::{Command, Decision};
@@ -14,6 +16,8 @@ use crate::key::Key;
 use crate::operation::transitions::Event;
 use crate::operation::{self, Operation, State};
 use crate::random;
+#[cfg(feature = "seeded_bugs")]
+use crate::seeded::{self, Bug};
 
 /// The first wait before something that was not executed is sent again; doubled each time.
 const BACKOFF: Duration = Duration::from_secs(5);
@@ -37,6 +41,12 @@ impl<E: External> Record<E> {
         Ok(Self { ticket, sent, nonce: random::nonce()? })
     }
 
+    /// The same command under this nonce: for whoever has to run it again to the letter.
+    #[must_use]
+    pub fn under(self, nonce: Nonce) -> Self {
+        Self { nonce, ..self }
+    }
+
     fn key(&self) -> Key {
         operation::key(&self.ticket.operation.tenant, &self.ticket.operation.id)
     }
@@ -54,6 +64,10 @@ impl<E: External> Record<E> {
     /// Whether this worker's word counts: the last one's always; an earlier one's only as evidence that it happened.
     fn counts(&self, operation: &Operation<E>) -> bool {
         let holds = operation.state == State::Sending && operation.fence == self.ticket.operation.fence;
+        #[cfg(feature = "seeded_bugs")]
+        let holds = holds
+            || (seeded::on(Bug::UnfencedOutcome) && operation.state == State::Sending)
+            || (seeded::on(Bug::LateFailureReleases) && matches!(self.sent, Sent::Refused(_)));
         holds || matches!(self.sent, Sent::Happened(_))
     }
 
@@ -113,6 +127,12 @@ impl<E: External> Command for Record<E> {
         };
         // Of what is unknown, the request may be on its way until the lease ends: absence is not proved before.
         let step = if to == State::Unknown { step } else { step.remove("lease_until") };
+        #[cfg(feature = "seeded_bugs")]
+        if seeded::on(Bug::DeletedOnError) && to == State::Failed {
+            let mut steps = vec![Step { key: self.key(), guards: step.guards, act: Act::Delete }];
+            steps.extend(entries(&operation, to));
+            return Ok(Decision::Commit(Change(steps), to.into()));
+        }
         let mut steps = vec![self.outcome(step)];
         steps.extend(entries(&operation, to));
         Ok(Decision::Commit(Change(steps), to.into()))

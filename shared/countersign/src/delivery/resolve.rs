@@ -62,6 +62,12 @@ impl<'a, E: External> Resolve<'a, E> {
         Ok(Self { by, operation, resolution, evidence, nonce: random::nonce()?, effect: PhantomData })
     }
 
+    /// The same command under this nonce: for whoever has to run it again to the letter.
+    #[must_use]
+    pub fn under(self, nonce: Nonce) -> Self {
+        Self { nonce, ..self }
+    }
+
     fn key(&self) -> Key {
         operation::key(&self.by.tenant, &self.operation)
     }
@@ -93,10 +99,11 @@ impl<'a, E: External> Resolve<'a, E> {
     /// A contradiction is put right: booked as what happened, or found to be nothing.
     fn clear(&self, operation: Operation<E>, seen: &Snapshot, now: Timestamp) -> Resolved<E> {
         let Operation { effect, tenant, state, .. } = &operation;
-        let happened = self.resolution == Resolution::Succeeded;
-        let event = match (state, happened) {
-            (State::Failed | State::Cancelled | State::Expired | State::Returned, true) => Some(Event::Booked),
-            (State::Succeeded, false) => Some(Event::CameBack),
+        let (event, mut booked) = match (state, self.resolution) {
+            (State::Failed | State::Cancelled | State::Expired | State::Returned, Resolution::Succeeded) => {
+                (Some(Event::Booked), effect.book(tenant, seen)?)
+            }
+            (State::Succeeded, Resolution::Failed) => (Some(Event::CameBack), effect.take_back(tenant)),
             (
                 State::Queued
                 | State::Sending
@@ -108,25 +115,11 @@ impl<'a, E: External> Resolve<'a, E> {
                 | State::Cancelled
                 | State::Expired
                 | State::NeedsOperator,
-                _,
-            ) => None,
+                Resolution::Succeeded | Resolution::Failed,
+            ) => (None, Vec::new()),
         };
         let moved = event.and_then(|event| operation.moves(event, now, &self.nonce));
         let (to, step) = moved.unwrap_or_else(|| (*state, operation.stays(&self.nonce)));
-        let mut booked = match to {
-            State::Succeeded if event.is_some() => effect.book(tenant, seen)?,
-            State::Returned if event.is_some() => effect.take_back(tenant),
-            State::Queued
-            | State::Sending
-            | State::Settling
-            | State::Unknown
-            | State::Succeeded
-            | State::Returned
-            | State::Failed
-            | State::Cancelled
-            | State::Expired
-            | State::NeedsOperator => Vec::new(),
-        };
         let thaw = effect.thaw(tenant);
         // One step a record: the subject is thawed in the step that books.
         match booked.iter_mut().find(|step| step.key == thaw.key) {

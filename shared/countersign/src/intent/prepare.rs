@@ -72,6 +72,12 @@ impl<'a, D: Draft> Prepare<'a, D> {
         Ok(Self { by, draft, id: Intent::<D::Effect>::new_id()? })
     }
 
+    /// The same command under this id: for whoever has to run it again to the letter.
+    #[must_use]
+    pub fn under(self, id: IntentId) -> Self {
+        Self { id, ..self }
+    }
+
     /// The record by which an identical call is recognized.
     fn twin(&self) -> Key {
         let command = D::Effect::COMMAND;

@@ -2,9 +2,12 @@
 //!
 //! Reason codes: <https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html>.
 
+#[cfg(feature = "seeded_bugs")]
+use crate::seeded::{self, Bug};
+
 /// What the reasons of one canceled transaction come to.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub enum Verdict {
     /// Guards did not hold: the positions of those steps.
     Lost(Vec<usize>),
     /// Another transaction, or throttling, was in the way. Beside a failed guard too: a record under contention may be
@@ -15,7 +18,8 @@ pub(super) enum Verdict {
 }
 
 /// Reads the reason codes, one a step, in the order of the steps.
-pub(super) fn verdict<'a>(codes: impl IntoIterator<Item = Option<&'a str>>) -> Verdict {
+#[must_use]
+pub fn verdict<'a>(codes: impl IntoIterator<Item = Option<&'a str>>) -> Verdict {
     let mut lost = Vec::new();
     let mut contended = false;
     for (position, code) in codes.into_iter().enumerate() {
@@ -26,6 +30,8 @@ pub(super) fn verdict<'a>(codes: impl IntoIterator<Item = Option<&'a str>>) -> V
             other => return Verdict::Fault(other.to_owned()),
         }
     }
+    #[cfg(feature = "seeded_bugs")]
+    let contended = contended && !(seeded::on(Bug::ImagesBeforeOperation) && !lost.is_empty());
     if contended || lost.is_empty() { Verdict::Contended } else { Verdict::Lost(lost) }
 }
 

@@ -61,6 +61,8 @@ pub(super) fn write(tables: &TableNames, step: &Step) -> Result<TransactWriteIte
                 .build()
                 .map_err(Failure::internal)?,
         ),
+        #[cfg(feature = "seeded_bugs")]
+        Act::Delete => return Err(Failure::internal("only a model deletes")),
     };
     Ok(item.build())
 }
