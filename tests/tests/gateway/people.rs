@@ -149,13 +149,13 @@ fn a_decision_that_is_refused_says_why_and_fails() {
 }
 
 #[test]
-fn the_demonstration_reports_its_eleven_steps_and_succeeds() {
+fn the_demonstration_reports_its_sixteen_steps_and_succeeds() {
     run(async {
         let ran = tests::process::ran(&["demo", "--json"]).await;
         assert_eq!(ran.code, Some(0), "{ran:?}");
         let steps: Vec<serde_json::Value> =
             ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        assert_eq!(steps.len(), 11, "{steps:?}");
+        assert_eq!(steps.len(), 16, "{steps:?}");
         for (place, step) in steps.iter().enumerate() {
             let members: Vec<_> = step.as_object().unwrap().keys().map(String::as_str).collect();
             assert_eq!(members, ["expected", "got", "ok", "step", "tool"]);

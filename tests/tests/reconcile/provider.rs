@@ -2,7 +2,7 @@
 
 use countersign::bounded::Currency;
 use countersign::operation::State;
-use local::provider::Behavior;
+use local::provider::{Behavior, WebhookBehavior};
 use refunds::Order;
 use serde_json::json;
 use tests::accounts::past;
@@ -65,5 +65,23 @@ fn a_whole_order_is_reconciled_on_demand_whatever_its_refunds_states() {
             let refused = app.gateway.lambda().invoke("reconcile_refunds", bad.to_string().into(), None).await;
             assert!(matches!(refused, local::lambda::Invoked::FunctionError { .. }), "{refused:?}");
         }
+    });
+}
+
+#[test]
+fn no_lookup_is_begun_that_could_not_be_finished_and_the_call_says_so() {
+    run(async {
+        let app = App::hurried("reconcile_refunds", std::time::Duration::from_secs(30)).await;
+        let order = app.order("acme", Currency::Eur, 5_000).await;
+        let refund = app.submitted(&order, 2_000).await;
+        // Nobody else looks.
+        app.gateway.provider().webhook_script(WebhookBehavior::Never);
+        app.deliver(&refund.operation).await;
+        let event = json!({ "tenant": "acme", "order_id": order.id }).to_string();
+        let refused = app.gateway.lambda().invoke("reconcile_refunds", event.into(), None).await;
+        assert!(matches!(&refused, local::lambda::Invoked::FunctionError { .. }), "{refused:?}");
+        let seen = app.gateway.taps().unwrap().provider.seen();
+        assert!(seen.iter().all(|seen| seen.operation != "GET /v1/refunds"), "{seen:?}");
+        app.stop().await;
     });
 }

@@ -48,7 +48,7 @@ impl ReconcileRefunds {
         let deadline = Deadline::from_lambda(event.context.deadline, wall_clock(), TIMEOUT);
         let handled = match event.payload {
             Trigger { tenant: None, order_id: None } => self.sweep(deadline).await,
-            Trigger { tenant: Some(tenant), order_id: Some(order) } => self.order(&tenant, &order).await,
+            Trigger { tenant: Some(tenant), order_id: Some(order) } => self.order(&tenant, &order, deadline).await,
             Trigger { .. } => Err(Failure::invalid_input("order_id", "name a tenant and an order_id, or neither")),
         };
         handled.map_err(Into::into)
@@ -61,8 +61,9 @@ impl ReconcileRefunds {
         .await
     }
 
-    /// Looks at the refunds of one order. One that cannot be looked at fails the call, once the others were.
-    async fn order(&self, tenant: &str, order: &str) -> Result<(), Failure> {
+    /// Looks at the refunds of one order. One that cannot be looked at, or for which no time is left, fails the call, once
+    /// the others were: call it again.
+    async fn order(&self, tenant: &str, order: &str, deadline: Deadline) -> Result<(), Failure> {
         let invalid =
             |field| move |error: countersign::bounded::Refused| Failure::invalid_input(field, error.to_string());
         let tenant = Tenant::parse(tenant).map_err(invalid("tenant"))?;
@@ -70,6 +71,9 @@ impl ReconcileRefunds {
         let refunds = self.ledger.recent(&Order::key(&tenant, &order), OF_AN_ORDER).await?;
         let refunds = refunds.iter().map(RecentRefund::read).collect::<Result<Vec<_>, _>>()?;
         let looked_at = stream::iter(refunds).map(async |refund| {
+            if deadline.left() < LEAST {
+                return Err(Failure::deadline_too_close());
+            }
             let target = Target { tenant: tenant.clone(), operation: refund.operation_id };
             attempt(Worker::Reconcile, &target, self.reconcile(&target)).await
         });
