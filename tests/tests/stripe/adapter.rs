@@ -17,6 +17,12 @@ pub fn at(url: &str) -> Stripe {
     Stripe::new(url, KEY.to_owned(), Accounts::parse(ACCOUNTS).unwrap()).unwrap()
 }
 
+/// The same, where the tenant has this account and one that is nowhere.
+pub fn at_account(url: &str, account: &str) -> Stripe {
+    let accounts = json!({ "acme": [account, "acct_nowhere"] }).to_string();
+    Stripe::new(url, KEY.to_owned(), Accounts::parse(&accounts).unwrap()).unwrap()
+}
+
 /// A refund in test mode.
 pub fn refund(account: &str, payment: &str, amount: i64) -> Refund {
     let refund = json!({

@@ -7,7 +7,7 @@ use serde_json::Value;
 use stripe::Stripe;
 use tests::run;
 
-use crate::adapter::{KEY, Wish, at, happened, refund};
+use crate::adapter::{KEY, Wish, at_account, happened, refund};
 use crate::peer;
 
 /// A connected account of its own with one payment.
@@ -34,7 +34,7 @@ impl Shop {
         let form = [("amount", "1000"), ("currency", "eur"), ("source", token)];
         let charge = post(&url, "/v1/charges", Some(&account), &form).await;
         let payment = format!("pi_{}", charge.strip_prefix("ch_").unwrap());
-        Self { stripe: at(&url), url, account, payment }
+        Self { stripe: at_account(&url, &account), url, account, payment }
     }
 
     fn wish(&self, amount: i64) -> Wish {
