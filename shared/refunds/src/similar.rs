@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use countersign::bounded::{AmountMinor, OperationId, Tenant};
-use countersign::change::{Snapshot, Step};
+use countersign::change::{Guard, Seen, Snapshot, Step};
 use countersign::clock::Timestamp;
 use countersign::digest::Fields;
 use countersign::failure::Failure;
-use countersign::item::Item;
+use countersign::item::{Item, Value};
 use countersign::key::{Key, Kind};
 use countersign::operation::{self, Operation};
 
@@ -34,13 +34,21 @@ pub(crate) fn key(tenant: &Tenant, order: &OrderId, amount: AmountMinor) -> Key 
     SIMILAR.key(tenant, &[order, &fields.digest()])
 }
 
-/// The step that notes one, and the one before it that the proposal named, in case this one comes to nothing.
-pub(crate) fn note(tenant: &Tenant, refund: &Refund, operation: &OperationId, now: Timestamp) -> Step {
+/// The step that notes one, and the one before it that the proposal named, in case this one comes to nothing. It holds
+/// the note to what was seen of it, or else to what the proposal names: of two that name nothing, one is accepted.
+pub(crate) fn note(tenant: &Tenant, refund: &Refund, operation: &OperationId, seen: &Snapshot, now: Timestamp) -> Step {
+    let key = key(tenant, &refund.order_id, refund.amount_minor);
+    let named = refund.similar_operation_id.as_ref().map(OperationId::as_str);
+    let latest = match seen.see(&key) {
+        Seen::NotLoaded => named.map(Value::from),
+        Seen::Absent => None,
+        Seen::Present(note) => note.get("operation_id").cloned(),
+    };
     let item = Item::new()
         .with("operation_id", operation.as_str())
-        .with_optional("previous_operation_id", refund.similar_operation_id.as_ref().map(OperationId::as_str))
+        .with_optional("previous_operation_id", named)
         .with("expires", now + WINDOW + WINDOW);
-    Step::put(key(tenant, &refund.order_id, refund.amount_minor), item)
+    Step::put(key, item).when(latest.map_or(Guard::Absent, |latest| Guard::Is("operation_id", latest)))
 }
 
 /// What was seen of a similar refund: the latest that did not come to nothing.
