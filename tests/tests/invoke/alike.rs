@@ -8,13 +8,14 @@ use countersign::change::{Change, Step};
 use countersign::clock::Timestamp;
 use countersign::command::execute;
 use countersign::consent::Verdict;
+use countersign::operation::State;
 use countersign::submit::Submit;
 use local::provider::Behavior;
 use refunds::Refund;
 use serde_json::{Value, json};
-use tests::app::{key, prepare, submit};
+use tests::app::{code, key, prepare, submit};
 use tests::people::proposal_key;
-use tests::{run, shared};
+use tests::{App, run, shared};
 
 use crate::case::Case;
 
@@ -161,5 +162,31 @@ fn one_that_came_to_nothing_or_is_a_day_old_makes_no_other_stale() {
             intent = case.app.proposal("acme", intent.id.as_str()).await;
             assert_eq!(intent.consumed_by.is_some(), accepted);
         }
+    });
+}
+
+#[test]
+fn one_that_went_through_is_named_however_many_after_it_came_to_nothing() {
+    run(async {
+        let app = App::quiet().await;
+        for (after, named) in [(4, 0), (5, 1)] {
+            let case = Case::new(&app).await;
+            let mut operations = Vec::new();
+            for _ in 0..=after {
+                let answer = case.call("submit_refund", submit(&case.approved(1_000).await, &key())).await;
+                operations.push(answer["operation_id"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned());
+            }
+            assert_eq!(app.deliver(&operations[0]).await, State::Succeeded);
+            for operation in &operations[1..] {
+                assert_eq!(code(&case.call("cancel_refund", json!({ "operation_id": operation })).await), "ok");
+            }
+            // After four steps back nobody looks further, and what is there is named whatever became of it.
+            let again = case.fresh(1_000).await;
+            assert_eq!(again["similar_operation_id"], operations[named], "{after}");
+            case.decide(again["proposal_id"].as_str().unwrap(), Verdict::Approval).await;
+            let answer = case.call("submit_refund", submit(again["proposal_id"].as_str().unwrap(), &key())).await;
+            assert_eq!(code(&answer), "ok", "{answer}");
+        }
+        app.stop().await;
     });
 }
