@@ -124,11 +124,14 @@ fn a_refund_of_the_same_order_and_amount_within_a_day_is_named() {
         let case = Case::new(shared().await).await;
         let first = case.fresh(1_000).await;
         assert_eq!(first.get("similar_operation_id"), None, "{first}");
+        let warns = |answer: &Value| answer["next_step"].as_str().unwrap().contains("get_refund_status");
+        assert!(!warns(&first), "{first}");
         let proposal = first["proposal_id"].as_str().unwrap();
         case.decide(proposal, Verdict::Approval).await;
         let operation = case.succeeded(proposal, &key()).await;
         let second = case.fresh(1_000).await;
         assert_eq!(second["similar_operation_id"], operation);
+        assert!(warns(&second), "{second}");
         let persona = case.app.persona("acme-approver");
         let shown = case.app.gateway.approvals().show(persona, second["proposal_id"].as_str().unwrap()).await.unwrap();
         assert!(shown.lines.iter().any(|(_, text)| text.contains(&operation)), "{shown:?}");
@@ -213,11 +216,34 @@ fn every_currency_of_the_allow_list_is_refunded_in_full() {
 }
 
 #[test]
-fn an_amount_that_the_provider_cannot_represent_is_cancelled_and_given_back_unsent() {
+fn an_amount_that_no_provider_could_pay_is_not_prepared() {
+    run(async {
+        let case = Case::new(shared().await).await;
+        let order = case.app.order("acme", Currency::Kwd, 20_000).await;
+        for amount in [1, 12_345, 19_999] {
+            let refusal = case.refused("prepare_refund", prepare(&order, amount), &[order.id.as_str()]).await;
+            assert_eq!(
+                (&refusal["code"], &refusal["field"]),
+                (&json!("invalid_input"), &json!("amount_minor")),
+                "{amount}"
+            );
+        }
+        for amount in [10, 12_340] {
+            let answer = case.call("prepare_refund", prepare(&order, amount)).await;
+            assert_eq!(code(&answer), "ok", "{answer}");
+        }
+    });
+}
+
+#[test]
+fn an_amount_that_the_provider_cannot_represent_after_all_is_cancelled_and_given_back_unsent() {
     run(async {
         let mut case = Case::new(shared().await).await;
         case.order = case.app.order("acme", Currency::Kwd, 20_000).await;
-        let proposal = case.approved(12_345).await;
+        // As nothing prepares it today.
+        let intent = case.app.prepared_unchecked(&case.by, &case.order, 12_345).await;
+        let proposal = intent.id.to_string();
+        case.decide(&proposal, Verdict::Approval).await;
         let answer = case.call("submit_refund", submit(&proposal, &key())).await;
         assert_eq!(code(&answer), "ok", "{answer}");
         let operation = answer["operation_id"].as_str().unwrap();
