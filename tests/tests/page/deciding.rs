@@ -3,6 +3,7 @@
 use countersign::bounded::Currency;
 use countersign::consent::{Consent, Verdict};
 use countersign::operation::State;
+use local::provider::Behavior;
 use tests::app::{code, key, submit};
 use tests::people::consent_key;
 use tests::{App, quiet, run, shared};
@@ -136,8 +137,45 @@ fn an_approval_is_taken_back_as_long_as_nothing_was_sent() {
         assert!(!offers(&person.look(&sent).await, "revoke"));
         let late = person.force(&sent, "revoke").await;
         assert_eq!(refusal(&late), (409, "already_decided"));
-        assert!(late.body.contains("is succeeded"), "{}", late.body);
+        assert!(late.body.contains("The refund was carried out."), "{}", late.body);
         assert!(!signed(app, &sent).await.unwrap().is_revoked());
+    });
+}
+
+#[test]
+fn an_approval_of_what_is_to_be_sent_again_is_taken_back_and_it_is_not() {
+    run(async {
+        let app = quiet().await;
+        let order = app.order("acme", Currency::Eur, 9_000).await;
+        app.gateway.provider().script(order.payment.as_str(), Behavior::TooManyRequests);
+        let refund = app.submitted(&order, 1_000).await;
+        assert_eq!(app.deliver(&refund.operation).await, State::Queued);
+        assert_eq!(app.operation(&refund.operation).await.attempts, 1);
+        let person = Person::signed_in(app, "acme-approver").await;
+        let shown = person.look(&refund.proposal).await;
+        assert!(offers(&shown, "revoke") && shown.body.contains("will be tried again"), "{}", shown.body);
+        let stopped = person.press(&refund.proposal, "revoke", &[]).await;
+        assert_eq!(stopped.status, 200, "{}", stopped.body);
+        assert!(stopped.body.contains("will not be tried again") && !offers(&stopped, "revoke"), "{}", stopped.body);
+        app.insist(&refund.operation).await;
+        assert_eq!(app.operation(&refund.operation).await.state, State::NeedsOperator);
+        assert_eq!(app.requests(&refund.proposal), 1);
+    });
+}
+
+#[test]
+fn an_approval_of_what_may_have_happened_is_not_taken_back() {
+    run(async {
+        let app = quiet().await;
+        let order = app.order("acme", Currency::Eur, 9_000).await;
+        app.gateway.provider().script(order.payment.as_str(), Behavior::DropAfter);
+        let refund = app.submitted(&order, 1_000).await;
+        assert_eq!(app.deliver(&refund.operation).await, State::Unknown);
+        let person = Person::signed_in(app, "acme-approver").await;
+        let shown = person.look(&refund.proposal).await;
+        assert!(!offers(&shown, "revoke") && shown.body.contains("is not known yet"), "{}", shown.body);
+        assert_eq!(refusal(&person.force(&refund.proposal, "revoke").await), (409, "already_decided"));
+        assert!(!signed(app, &refund.proposal).await.unwrap().is_revoked());
     });
 }
 
