@@ -89,12 +89,12 @@ fn whoever_signed_in_a_while_ago_signs_in_again_and_comes_back_to_the_proposal()
         assert_eq!(shown.url.path(), format!("/proposals/{proposal}"));
         let decided = person.browser.submit(&shown, "/approve", &[]).await.unwrap();
         assert!(decided.body.contains("acme-approver approved it at"), "{}", decided.body);
-        let signed_in_at = ago(240);
+        let signed_in_at = ago(250);
         let recent = Person::with_session(app, |session| session["signed_in_at"] = json!(signed_in_at));
         let other = prepared(app).await;
         let shown = recent.look(&other).await;
         let until = (signed_in_at + Duration::from_secs(300)).to_string().replace('T', " ").replace('Z', " UTC");
-        let told = format!("Your sign-in is good for a decision until {until}");
+        let told = format!("For a decision your sign-in lapses at {until}; you sign in again then.");
         assert!(shown.body.contains(&told) && offers(&shown, "approve"), "{}", shown.body);
         assert_eq!(recent.force(&other, "approve").await.status, 303);
     });

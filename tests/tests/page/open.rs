@@ -75,7 +75,7 @@ fn the_list_shows_apart_what_is_approved_and_not_submitted_and_nothing_that_ende
         assert!(text.contains("an approval of it lapsed"), "{text}");
         let (heading, text) = row(&list, &kinds.approved).unwrap();
         assert_eq!(heading, "Approved, and not submitted yet");
-        let by = format!("approved by {}, not submitted yet, lapses at ", approver.0.principal);
+        let by = format!("approved by {}, not submitted yet; lapses in 1", approver.0.principal);
         assert!(text.contains(&by), "{text}");
         for ended in &kinds.ended {
             assert_eq!(row(&list, ended), None);
@@ -86,7 +86,7 @@ fn the_list_shows_apart_what_is_approved_and_not_submitted_and_nothing_that_ende
         person.press(&kinds.approved, "revoke", &[]).await;
         assert_eq!(row(&person.get("/").await, &kinds.approved), None);
         // What was approved once and lapsed can be approved again.
-        assert!(person.press(&kinds.waits_again, "approve", &[]).await.body.contains("it is not submitted yet"));
+        assert!(person.press(&kinds.waits_again, "approve", &[]).await.body.contains("It is not submitted yet"));
         assert_eq!(row(&person.get("/").await, &kinds.waits_again).unwrap().0, "Approved, and not submitted yet");
     });
 }

@@ -72,6 +72,7 @@ async fn view(page: &ApprovalPage, session: &Session, id: &str) -> Result<Propos
         amount: refund.currency.format(refund.amount_minor.get()),
         of_what: format!("of order {} to the payment it was paid with", refund.order_id),
         asked: asked(&found.intent),
+        leaves: found.leaves(now),
         live: refund.mode == Mode::Live,
         standing: found.standing(now),
         facts: facts(&found),
@@ -88,6 +89,7 @@ async fn view(page: &ApprovalPage, session: &Session, id: &str) -> Result<Propos
         decides_until: (session.decides_until() >= now).then(|| ahead(session.decides_until(), now)),
         may_approve: approve.is_none(),
         may_reject: reject.is_none(),
+        revoking: found.revoking(),
         may_revoke: found.revocable() && may_revoke(page, session).await?,
         // What was decided, and what stops every refund, is told already, without a reproach.
         why_not: approve

@@ -48,6 +48,8 @@ pub(crate) struct ProposalView {
     pub(crate) of_what: String,
     /// Who asks for it and why, in one sentence.
     pub(crate) asked: String,
+    /// What it does to the order, in one sentence.
+    pub(crate) leaves: Option<String>,
     /// Whether real money moves.
     pub(crate) live: bool,
     /// Where it stands, in one sentence.
@@ -74,6 +76,8 @@ pub(crate) struct ProposalView {
     pub(crate) may_approve: bool,
     pub(crate) may_reject: bool,
     pub(crate) may_revoke: bool,
+    /// What comes of taking the approval back.
+    pub(crate) revoking: &'static str,
     /// Why it cannot be approved: code, sentence, next step.
     pub(crate) why_not: Option<(&'static str, String, String)>,
 }

@@ -79,10 +79,10 @@ impl Open {
             id: intent.id.to_string(),
             what: format!("Refund {} of order {}", refund.currency.format(refund.amount_minor.get()), refund.order_id),
             where_it_stands: match standing {
-                Standing::Waits => format!("{asked}, lapses at {lapses}"),
-                Standing::WaitsAgain => format!("{asked}; an approval of it lapsed unused; it lapses at {lapses}"),
+                Standing::Waits => format!("{asked}; lapses {lapses}"),
+                Standing::WaitsAgain => format!("{asked}; an approval of it lapsed unused; lapses {lapses}"),
                 Standing::Approved(by, until) => {
-                    format!("{asked}; approved by {by}, not submitted yet, lapses at {}", ahead(*until, now))
+                    format!("{asked}; approved by {by}, not submitted yet; lapses {}", ahead(*until, now))
                 }
             },
         }

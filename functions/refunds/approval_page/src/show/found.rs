@@ -73,6 +73,15 @@ impl Found {
         approved && self.operation.as_ref().is_none_or(|now| now.state == State::Queued)
     }
 
+    /// What comes of taking the approval back.
+    pub(crate) fn revoking(&self) -> &'static str {
+        match self.attempts() {
+            0 if self.operation.is_none() => "It can then not be submitted any more.",
+            0 => "It is then not sent, and what was reserved for it can be refunded again.",
+            _ => "It is then not tried again, and an operator has to close it.",
+        }
+    }
+
     /// How often it was begun to be sent.
     pub(crate) fn attempts(&self) -> i64 {
         self.operation.as_ref().map_or(0, |operation| operation.attempts)
@@ -97,6 +106,20 @@ impl Found {
         ))
     }
 
+    /// What the refund does to the order, where it still can, in a sentence.
+    pub(crate) fn leaves(&self, now: Timestamp) -> Option<String> {
+        let (order, refund) = (self.order.as_ref()?, &self.intent.effect);
+        let left = order.refundable_minor.get() - refund.amount_minor.get();
+        if !self.open(now) || order.currency != refund.currency || left < 0 {
+            return None;
+        }
+        let money = |minor| order.currency.format(minor);
+        let gone = order.refunded_minor.get() + order.reserved_minor.get();
+        let gone = if gone == 0 { String::new() } else { format!("{} went back or is on its way, and ", money(gone)) };
+        let paid = money(order.captured_minor.get());
+        Some(format!("Of the {paid} paid for the order, {gone}{} is left after this one.", money(left)))
+    }
+
     /// Where it stands, in a few sentences.
     pub(crate) fn standing(&self, now: Timestamp) -> String {
         if let Some(operation) = &self.operation {
@@ -114,21 +137,19 @@ impl Found {
                         format!("{} approved it at {when}; that was taken back.", said.approver)
                     }
                     (Verdict::Approval, false) if lapses <= now => format!(
-                        "{} approved it at {when}; it was not submitted until {}, when the approval lapsed.",
+                        "{} approved it at {when}. It was not submitted before the approval lapsed, at {}.",
                         said.approver,
                         moment(lapses)
                     ),
-                    (Verdict::Approval, false) => {
-                        let until = ahead(lapses, now);
-                        format!(
-                            "{} approved it at {when}; it is not submitted yet, and can be until {until}.",
-                            said.approver
-                        )
-                    }
+                    (Verdict::Approval, false) => format!(
+                        "{} approved it at {when}. It is not submitted yet; the approval lapses {}.",
+                        said.approver,
+                        ahead(lapses, now)
+                    ),
                 }
             }
             None if self.intent.expired(now) => format!("It lapsed at {}.", moment(self.intent.expires_at)),
-            None => format!("Nobody has decided yet. It lapses at {}.", ahead(self.intent.expires_at, now)),
+            None => format!("Nobody has decided yet. It lapses {}.", ahead(self.intent.expires_at, now)),
         }
     }
 
