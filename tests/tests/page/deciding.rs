@@ -1,9 +1,13 @@
 //! Deciding: what a person's word does, and what is signed.
 
+use std::time::Duration;
+
 use countersign::bounded::Currency;
 use countersign::consent::{Consent, Verdict};
 use countersign::operation::State;
+use local::gateway::PAGE;
 use local::provider::Behavior;
+use local::tap::{Fault, Rule, Seen};
 use tests::app::{code, key, submit};
 use tests::people::consent_key;
 use tests::{App, quiet, run, shared};
@@ -160,6 +164,39 @@ fn an_approval_of_what_is_to_be_sent_again_is_taken_back_and_it_is_not() {
         app.insist(&refund.operation).await;
         assert_eq!(app.operation(&refund.operation).await.state, State::NeedsOperator);
         assert_eq!(app.requests(&refund.proposal), 1);
+    });
+}
+
+#[test]
+fn an_approval_that_was_taken_back_while_the_refund_was_sent_is_said_to_be_too_late() {
+    run(async {
+        let app = App::quiet_and_tapped().await;
+        let person = Person::signed_in(&app, "acme-approver").await;
+        let tap = &app.gateway.taps().unwrap().database;
+        let order = app.order("acme", Currency::Eur, 9_000).await;
+        for round in 0..10 {
+            let refund = app.submitted(&order, 100 + round).await;
+            let about = std::slice::from_ref(&refund.proposal);
+            let late = Rule::next(PAGE, "UpdateItem", Fault::Delay(Duration::from_millis(700)));
+            tap.inject(late.about(about));
+            let sent = async {
+                let revoking = |seen: &Seen| seen.by == PAGE && seen.operation == "UpdateItem";
+                while !tap.about(about).iter().any(revoking) {
+                    tokio::time::sleep(Duration::from_millis(5)).await;
+                }
+                app.deliver(&refund.operation).await
+            };
+            let (answer, state) = futures::future::join(person.press(&refund.proposal, "revoke", &[]), sent).await;
+            tap.heal();
+            if state == State::Succeeded {
+                assert_eq!(refusal(&answer), (409, "already_decided"), "{}", answer.body);
+                app.stop().await;
+                return;
+            }
+            // It was taken back in time, so that there was no race.
+            assert_eq!((answer.status, state), (200, State::Cancelled), "{}", answer.body);
+        }
+        panic!("no race came about");
     });
 }
 
