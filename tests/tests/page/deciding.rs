@@ -78,6 +78,8 @@ fn the_same_amount_within_a_day_has_to_be_ticked_and_the_tick_is_signed() {
         let person = Person::signed_in(app, "acme-approver").await;
         let shown = person.look(&proposal).await;
         assert_eq!(shown.value("known").as_deref(), Some(first.operation.as_str()));
+        let (_, recent) = shown.body.split_once("Its recent refunds").unwrap();
+        assert!(recent.contains(&first.operation), "it can be found among the order's: {recent}");
 
         let unticked = person.browser.submit(&shown, "/approve", &[]).await.unwrap();
         assert_eq!(refusal(&unticked), (422, "acknowledgment_required"));

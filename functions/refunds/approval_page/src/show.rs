@@ -62,8 +62,10 @@ async fn view(page: &ApprovalPage, session: &Session, id: &str) -> Result<Propos
     let more_refunds = refunds.len() > usize::from(REFUNDS);
     refunds.truncate(REFUNDS.into());
     let recent = |item| {
-        let RecentRefund { operation_id: _, amount_minor, state, accepted_at } = RecentRefund::read(item)?;
-        Ok((refund.currency.format(amount_minor.get()), state.to_string(), moment(accepted_at)))
+        let RecentRefund { operation_id, amount_minor, state, accepted_at } = RecentRefund::read(item)?;
+        let what =
+            format!("{}, {state}, accepted at {}", refund.currency.format(amount_minor.get()), moment(accepted_at));
+        Ok((what, operation_id.to_string()))
     };
     let blocked = found.blocked(now);
     Ok(ProposalView {

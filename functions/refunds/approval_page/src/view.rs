@@ -63,7 +63,8 @@ pub(crate) struct ProposalView {
     pub(crate) more_others: bool,
     /// What of the order is approved already beside this one, in a sentence.
     pub(crate) besides: Option<String>,
-    pub(crate) refunds: Vec<(String, String, String)>,
+    /// Recent refunds of the order, each with its operation.
+    pub(crate) refunds: Vec<(String, String)>,
     pub(crate) more_refunds: bool,
     /// What the customer wrote, and whether there is more of it.
     pub(crate) note: Option<(String, bool)>,
