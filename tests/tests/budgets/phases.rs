@@ -4,7 +4,6 @@ use std::future::Future;
 use std::time::Duration;
 
 use countersign::bounded::Currency;
-use countersign::clock::Timestamp;
 use countersign::operation::State;
 use local::gateway::PAGE;
 use local::provider::Behavior;
@@ -15,6 +14,7 @@ use serde_json::{Value, json};
 use tests::App;
 use tests::accounts::past;
 use tests::app::{code, key, prepare, submit};
+use tests::people::minutes_ago;
 use tests::worker::WORKER;
 
 use crate::row::Row;
@@ -199,14 +199,14 @@ impl Meter<'_> {
         visitor.sign_in(&format!("{page}/"), "globex-approver").await.unwrap();
         let order = app.order("globex", Currency::Eur, PAID).await;
         self.looked(&visitor, "empty list", &format!("{page}/")).await;
-        let first = app.prepared_at(&by, &order, 100, Timestamp::now()).await.id;
+        let first = app.prepared_at(&by, &order, 100, minutes_ago(0)).await.id;
         let address = format!("{page}/proposals/{first}");
         let shown = self.looked(&visitor, "undecided proposal", &address).await;
         let shown = self.pressed(&visitor, "approving and looking again", &shown, "/approve").await;
         self.pressed(&visitor, "taking back and looking again", &shown, "/revoke").await;
         // More of one order than are looked up.
         for amount in 101..=160 {
-            app.prepared_at(&by, &order, amount, Timestamp::now()).await;
+            app.prepared_at(&by, &order, amount, minutes_ago(0)).await;
         }
         self.looked(&visitor, "full page of the list", &format!("{page}/")).await;
         self.looked(&visitor, "proposal of an order with sixty others", &address).await;
