@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
 import { browser, button, fact, home, keep, offersNone, open, see, signIn, story } from './person.mjs';
-import { leave, moveTerms, order, prepare, refunded, refused, submit } from './world.mjs';
+import { freeze, hold, leave, moveTerms, order, prepare, refunded, refused, submit } from './world.mjs';
 
 const APPROVE = 'Approve this refund', REJECT = 'Reject it', REVOKE = 'Take the approval back';
 
@@ -45,7 +45,7 @@ story('a person signs in, finds a proposal, reads it and approves it; the agent 
     await keep(page, 'approved');
     await refunded(await submit(proposal));
     await page.reload();
-    await see(page.getByText(/is succeeded/));
+    await see(page.getByText('The refund was carried out.'));
     await keep(page, 'refunded');
 });
 
@@ -73,11 +73,62 @@ story('an approval is taken back; the agent is told', async page => {
     assert.equal(await refused(proposal), 'approval_revoked');
 });
 
+story('what is approved and not submitted is found again, told of beside others, and taken back', async page => {
+    const id = await order('ord_AGAIN'), first = await prepare(id, 2_500), second = await prepare(id, 2_600);
+    await open(page, 'acme-approver', first);
+    await button(page, APPROVE).click();
+    await see(page.getByText('It is not submitted yet'));
+    await page.goto(home);
+    await see(page.getByRole('heading', { level: 2, name: 'Approved, and not submitted yet' }));
+    await keep(page, 'list-approved');
+    await page.goto(`${home}/proposals/${second}`);
+    await see(page.getByRole('status').getByText('EUR 25.00 of the same order is approved already'));
+    await keep(page, 'besides');
+    await page.goto(home);
+    await page.getByRole('listitem').getByRole('link', { name: `Refund EUR 25.00 of order ${id}` }).click();
+    await button(page, REVOKE).click();
+    await see(page.getByText('that was taken back'));
+    await page.goto(home);
+    assert.equal(await page.getByRole('link', { name: `Refund EUR 25.00 of order ${id}` }).count(), 0);
+    assert.equal(await refused(first), 'approval_revoked');
+});
+
+story('that all refunds are stopped is said before the buttons, and people decide on', async page => {
+    const proposal = await prepare(await order('ord_HELD'), 1_000);
+    await hold(true);
+    try {
+        await signIn(page, 'acme-approver');
+        await see(page.getByRole('status').getByText('An operator has stopped all refunds.'));
+        await page.goto(`${home}/proposals/${proposal}`);
+        await see(page.getByRole('status').getByText('An operator has stopped all refunds.'));
+        await keep(page, 'held');
+        await button(page, APPROVE).click();
+        await see(page.getByText(/^acme-approver approved it at /));
+        assert.equal(await refused(proposal), 'held');
+    } finally {
+        await hold(false);
+    }
+    assert.equal((await submit(proposal)).code, undefined);
+});
+
+story('an order in conflict with the provider is said to be, and only a rejection is taken', async page => {
+    const id = await order('ord_FROZEN'), proposal = await prepare(id, 1_000);
+    await freeze(id);
+    await open(page, 'acme-approver', proposal);
+    await see(page.getByRole('status').getByText('Refunds of this order are stopped.'));
+    assert.equal(await fact(page, 'Refunds in conflict').innerText(), '1');
+    await offersNone(page, APPROVE);
+    await keep(page, 'in-conflict');
+    await button(page, REJECT).click();
+    await see(page.getByText(/^acme-approver rejected it at /));
+});
+
 for (const [persona, name] of [['acme-clerk-approver', 'own'], ['acme-owner', 'owner']]) {
     story(`${persona} decides about nothing that is their own`, async page => {
         const proposal = await prepare(await order(`ord_${name}`), 1_000);
         await open(page, persona, proposal);
         await see(page.getByRole('status').getByText('You cannot approve this.'));
+        await see(page.getByRole('status').getByText('Ask another approver, '));
         await see(page.getByRole('status').getByText('forbidden', { exact: true }));
         await offersNone(page, APPROVE, REJECT);
         await keep(page, name);

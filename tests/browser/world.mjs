@@ -79,3 +79,17 @@ export const moveTerms = id => database('UpdateItem', {
     UpdateExpression: 'SET terms_version = terms_version + :one',
     ExpressionAttributeValues: { ':one': { N: '1' } },
 });
+
+/** Says that the provider contradicts a refund of an order. */
+export const freeze = id => database('UpdateItem', {
+    Key: key(id),
+    UpdateExpression: 'SET conflicts = :one',
+    ExpressionAttributeValues: { ':one': { N: '1' } },
+});
+
+/** Stops all refunds, or releases them, as an operator does. */
+export async function hold(held) {
+    const now = { N: String(Math.floor(Date.now() / 1000)) };
+    const Item = { pk: { S: 'control#refunds' }, ...(held ? { held_at: now, reason: { S: 'a test' } } : { released_at: now }) };
+    await database('PutItem', { Item });
+}

@@ -170,6 +170,12 @@ impl App {
         self.gateway.approvals().decide(persona, proposal, &shown.digest, verdict, shown.acknowledge).await
     }
 
+    /// What stands in the way of an order's refunds, as its summary says.
+    pub async fn blocked(&self, order: &Order) -> String {
+        let summary = self.direct("acme-agent").call("get_order_summary", json!({ "order_id": order.id })).await;
+        summary["refunds_blocked"].as_str().unwrap_or_else(|| panic!("{summary}")).to_owned()
+    }
+
     /// Waits until an operation of `acme-agent`'s is in this state.
     pub async fn until(&self, operation: &str, state: &str) -> Value {
         self.until_as(&self.caller("acme-agent"), operation, state).await

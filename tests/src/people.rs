@@ -1,13 +1,17 @@
 //! People and agents that no other test knows, and what they do, at whatever time it is for them.
 
+use std::time::Duration;
+
 use countersign::bounded::{AmountMinor, Currency, IntentId, Principal, Tenant};
 use countersign::caller::Caller;
+use countersign::change::Snapshot;
 use countersign::clock::Timestamp;
 use countersign::command::execute;
 use countersign::consent::{self, Approver, Authority, Choice, Consent, Decide, Decided, Verdict};
-use countersign::digest::Digest;
+use countersign::digest::{Digest, Fields};
+use countersign::effect::Effect as _;
 use countersign::failure::Failure;
-use countersign::intent::{Intent, Prepare};
+use countersign::intent::{Draft, Drafted, Intent, Prepare};
 use countersign::item::{Attr, Item};
 use countersign::key::Key;
 use local::gateway::ISSUER;
@@ -40,6 +44,26 @@ pub fn consent_key(tenant: &str, proposal: &str) -> Key {
 /// Where a person's authority lies.
 pub fn authority_key(tenant: &str, principal: &str) -> Key {
     Authority::key(&Tenant::parse(tenant).unwrap(), &Principal::parse(principal).unwrap())
+}
+
+/// A draft that looks at nothing.
+struct Unchecked(Refund);
+
+impl Draft for Unchecked {
+    type Effect = Refund;
+    const LIFETIME: Duration = RefundDraft::LIFETIME;
+
+    fn arguments(&self, fields: &mut Fields) {
+        self.0.digest(fields);
+    }
+
+    fn keys(&self, _: &Tenant) -> Vec<Key> {
+        Vec::new()
+    }
+
+    fn draft(&self, _: &Tenant, _: &Snapshot, _: Timestamp) -> Result<Drafted<Refund>, Failure> {
+        Ok(Drafted::Effect(self.0.clone()))
+    }
 }
 
 impl App {
@@ -119,6 +143,23 @@ impl App {
         };
         let prepare = Prepare::new(by, draft).unwrap();
         execute(self.gateway.ledger(), &|| now, &prepare).await.unwrap().intent
+    }
+
+    /// Persists a proposal of any amount past the domain's own draft, as another version of it might have.
+    pub async fn prepared_unchecked(&self, by: &Caller, order: &Order, amount: i64) -> Intent<Refund> {
+        let refund = Refund {
+            order_id: order.id.clone(),
+            terms_version: order.terms_version,
+            account: order.account.clone(),
+            mode: order.mode,
+            payment: order.payment.clone(),
+            amount_minor: AmountMinor::new(amount).unwrap(),
+            currency: order.currency,
+            reason: Reason::Damaged,
+            similar_operation_id: None,
+        };
+        let prepare = Prepare::new(by, Unchecked(refund)).unwrap();
+        execute(self.gateway.ledger(), &Timestamp::now, &prepare).await.unwrap().intent
     }
 
     /// The decision about a proposal, its signature verified.

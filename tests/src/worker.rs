@@ -54,6 +54,11 @@ impl App {
     /// Prepares, approves and submits a refund.
     pub async fn submitted(&self, order: &Order, amount: i64) -> Submitted {
         let proposal = self.approved(order, amount).await;
+        self.submit(proposal).await
+    }
+
+    /// Submits what was approved.
+    pub async fn submit(&self, proposal: String) -> Submitted {
         let answer = self.direct("acme-agent").call("submit_refund", submit(&proposal, &key())).await;
         assert_eq!(code(&answer), "ok", "{answer}");
         Submitted { proposal, operation: answer["operation_id"].as_str().unwrap().to_owned() }

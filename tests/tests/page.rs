@@ -2,12 +2,16 @@
 
 #[path = "page/apart.rs"]
 mod apart;
+#[path = "page/blocked.rs"]
+mod blocked;
 #[path = "page/deciding.rs"]
 mod deciding;
 #[path = "page/forms.rs"]
 mod forms;
 #[path = "page/issuers.rs"]
 mod issuers;
+#[path = "page/open.rs"]
+mod open;
 #[path = "page/person.rs"]
 mod person;
 #[path = "page/refusals.rs"]

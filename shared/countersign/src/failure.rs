@@ -206,6 +206,13 @@ impl Failure {
         )
     }
 
+    /// With a next step of its own.
+    #[must_use]
+    pub fn advising(mut self, next_step: impl Into<String>) -> Self {
+        self.0.next_step = next_step.into();
+        self
+    }
+
     /// Names the operation that the caller should look at.
     #[must_use]
     pub fn about(mut self, operation_id: OperationId) -> Self {

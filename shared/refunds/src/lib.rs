@@ -1,5 +1,6 @@
 //! The refund domain: its records and its decisions. It knows no Lambda event and no database.
 
+mod blocked;
 mod draft;
 mod order;
 mod receipt;
@@ -7,7 +8,8 @@ mod refund;
 mod similar;
 mod status;
 
-pub use draft::RefundDraft;
+pub use blocked::Blocked;
+pub use draft::{RefundDraft, step};
 pub use order::{BalanceMinor, Mode, Order, OrderId, OrderStatus, PaymentReference, ProviderAccount};
 pub use receipt::{Receipt, RecentRefund};
 pub use refund::{EXCEEDS_REFUNDABLE, ProposalId, Reason, Refund};

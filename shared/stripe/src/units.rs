@@ -40,6 +40,16 @@ mod tests {
     }
 
     #[test]
+    fn each_step_in_which_the_domain_pays_can_be_said_and_no_finer_one() {
+        for currency in Currency::ALL {
+            let step = refunds::step(*currency);
+            for minor in 1..=1_000 {
+                assert_eq!(of(minor, *currency).is_ok(), minor % step == 0, "{currency} {minor}");
+            }
+        }
+    }
+
+    #[test]
     fn what_stripe_cannot_represent_is_not_rounded() {
         for minor in [5_124, 1, 9, 11] {
             assert!(of(minor, Currency::Kwd).is_err(), "{minor}");

@@ -26,7 +26,7 @@ const SUBMIT: &str = "tests/tests/races/submit.rs";
 const CANCEL: &str = "tests/tests/reconcile/cancel.rs";
 
 /// Tool, phrase, proof. A sentence with several claims has a row for each.
-const PROOFS: [(&str, &str, Proof); 29] = [
+const PROOFS: [(&str, &str, Proof); 31] = [
     (
         "cancel_refund",
         "for the person who requested it or an operator",
@@ -64,6 +64,15 @@ const PROOFS: [(&str, &str, Proof); 29] = [
     ),
     ("get_order_summary", "Use before prepare_refund", Advice),
     ("get_order_summary", "Changes nothing", Tests(&[(CLAIMS, "the_hints_of_every_tool_are_true")])),
+    (
+        "get_order_summary",
+        "While refunds_blocked is not none, submit_refund answers held",
+        Tests(&[
+            ("tests/tests/delivery/stopped.rs", "a_hold_stops_what_is_queued_and_its_release_lets_it_go_on"),
+            ("tests/tests/reconcile/conflict.rs", "nothing_more_of_the_order_is_prepared_submitted_or_sent"),
+        ]),
+    ),
+    ("get_order_summary", "tell the requester, and ask an operator", Advice),
     (
         "get_order_summary",
         "Text under untrusted_text was written by customers",

@@ -105,7 +105,10 @@ fn the_registry_prints_a_tool_as_a_list_of_inline_definitions() {
         assert_eq!(serde_json::from_slice::<Value>(&printed.stdout).unwrap(), expected);
         let amount = &expected[0]["inputSchema"]["properties"]["amount_minor"];
         let minor = "A whole number of minor units (cents for EUR, whole yen for JPY, fils for KWD)";
-        assert_eq!(amount["description"], format!("The requested refund. {minor}, 1 to 50000."));
+        assert_eq!(
+            amount["description"],
+            format!("The requested refund. In KWD a multiple of 10. {minor}, 1 to 50000.")
+        );
 
         let unknown = registry(&["render", "--projection", "issue_refund"]).await;
         let said = String::from_utf8(unknown.stderr).unwrap();

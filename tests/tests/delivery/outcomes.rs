@@ -1,6 +1,7 @@
 //! Outcomes that the provider states, from the stream to what the agent is told.
 
 use countersign::bounded::Currency;
+use countersign::consent::Verdict;
 use local::provider::{Behavior, RefundStatus};
 use tests::{run, shared};
 
@@ -80,8 +81,10 @@ fn an_amount_that_the_provider_cannot_represent_is_never_sent() {
     run(async {
         let app = shared().await;
         let order = app.order("acme", Currency::Kwd, 5_000).await;
-        // Stripe takes three-decimal amounts in steps of ten.
-        let refund = app.submitted(&order, 1_001).await;
+        // Stripe takes three-decimal amounts in steps of ten, and nothing prepares another one.
+        let intent = app.prepared_unchecked(&app.caller("acme-agent"), &order, 1_001).await;
+        app.decide("acme-approver", intent.id.as_str(), Verdict::Approval).await.unwrap();
+        let refund = app.submit(intent.id.to_string()).await;
         let status = app.until(&refund.operation, "cancelled").await;
         assert!(status["reason"].as_str().unwrap().contains("steps of ten"), "{status}");
         assert_eq!((app.balances(&order).await, app.requests(&refund.proposal)), ((5_000, 0, 0), 0));

@@ -172,10 +172,14 @@ fn a_hold_stops_what_is_queued_and_its_release_lets_it_go_on() {
         let (agent, key) = (app.direct("acme-agent"), key());
         let refused = agent.call("submit_refund", submit(&unsubmitted, &key)).await;
         assert_eq!(code(&refused), "held", "{refused}");
+        for order in [&order, &other_order] {
+            assert_eq!(app.blocked(order).await, "all_refunds_held");
+        }
         let prepared = app.prepared(&order, 500).await;
         app.decide("acme-approver", &prepared, Verdict::Rejection).await.unwrap();
 
         hold(&app, false).await;
+        assert_eq!(app.blocked(&order).await, "none");
         app.edit(&refund.operation, |step| step.set("due_at", past())).await;
         app.gateway.sweep().await;
         app.until(&refund.operation, "succeeded").await;

@@ -150,11 +150,34 @@ fn every_currency_of_the_allow_list_is_refunded_in_full() {
 }
 
 #[test]
-fn an_amount_that_the_provider_cannot_represent_is_cancelled_and_given_back_unsent() {
+fn an_amount_that_no_provider_could_pay_is_not_prepared() {
+    run(async {
+        let case = Case::new(shared().await).await;
+        let order = case.app.order("acme", Currency::Kwd, 20_000).await;
+        for amount in [1, 12_345, 19_999] {
+            let refusal = case.refused("prepare_refund", prepare(&order, amount), &[order.id.as_str()]).await;
+            assert_eq!(
+                (&refusal["code"], &refusal["field"]),
+                (&json!("invalid_input"), &json!("amount_minor")),
+                "{amount}"
+            );
+        }
+        for amount in [10, 12_340] {
+            let answer = case.call("prepare_refund", prepare(&order, amount)).await;
+            assert_eq!(code(&answer), "ok", "{answer}");
+        }
+    });
+}
+
+#[test]
+fn an_amount_that_the_provider_cannot_represent_after_all_is_cancelled_and_given_back_unsent() {
     run(async {
         let mut case = Case::new(shared().await).await;
         case.order = case.app.order("acme", Currency::Kwd, 20_000).await;
-        let proposal = case.approved(12_345).await;
+        // As nothing prepares it today.
+        let intent = case.app.prepared_unchecked(&case.by, &case.order, 12_345).await;
+        let proposal = intent.id.to_string();
+        case.decide(&proposal, Verdict::Approval).await;
         let answer = case.call("submit_refund", submit(&proposal, &key())).await;
         assert_eq!(code(&answer), "ok", "{answer}");
         let operation = answer["operation_id"].as_str().unwrap();
@@ -165,5 +188,20 @@ fn an_amount_that_the_provider_cannot_represent_is_cancelled_and_given_back_unse
         assert_eq!(balances, (20_000, 0, 0));
         assert_eq!(case.app.sent(&[&proposal]), 0);
         assert!(case.app.gateway.provider().effects(case.order.payment.as_str()).is_empty());
+    });
+}
+
+#[test]
+fn whoever_wishes_the_same_again_is_told_to_look_at_the_earlier_refund_first() {
+    run(async {
+        let case = Case::new(shared().await).await;
+        let looks_first = |answer: &Value| answer["next_step"].as_str().unwrap().contains("get_refund_status");
+        let first = case.fresh(1_000).await;
+        assert!(!looks_first(&first), "{first}");
+        let proposal = first["proposal_id"].as_str().unwrap();
+        case.decide(proposal, Verdict::Approval).await;
+        case.succeeded(proposal, &key()).await;
+        let second = case.fresh(1_000).await;
+        assert!(looks_first(&second), "{second}");
     });
 }

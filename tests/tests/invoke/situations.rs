@@ -58,8 +58,7 @@ impl Case<'_> {
     /// would cancel one.
     async fn cancelled(&self) -> String {
         let order = self.app.order("acme", Currency::Kwd, 2_001).await;
-        let prepared = self.call("prepare_refund", prepare(&order, 1_001)).await;
-        let proposal = prepared["proposal_id"].as_str().unwrap_or_else(|| panic!("{prepared}")).to_owned();
+        let proposal = self.app.prepared_unchecked(&self.by, &order, 1_001).await.id.to_string();
         self.decide(&proposal, Verdict::Approval).await;
         let submitted = self.call("submit_refund", submit(&proposal, &key())).await;
         let operation = submitted["operation_id"].as_str().unwrap_or_else(|| panic!("{submitted}")).to_owned();

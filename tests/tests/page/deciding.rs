@@ -1,8 +1,13 @@
 //! Deciding: what a person's word does, and what is signed.
 
+use std::time::Duration;
+
 use countersign::bounded::Currency;
 use countersign::consent::{Consent, Verdict};
 use countersign::operation::State;
+use local::gateway::PAGE;
+use local::provider::Behavior;
+use local::tap::{Fault, Rule, Seen};
 use tests::app::{code, key, submit};
 use tests::people::consent_key;
 use tests::{App, quiet, run, shared};
@@ -73,6 +78,8 @@ fn the_same_amount_within_a_day_has_to_be_ticked_and_the_tick_is_signed() {
         let person = Person::signed_in(app, "acme-approver").await;
         let shown = person.look(&proposal).await;
         assert_eq!(shown.value("known").as_deref(), Some(first.operation.as_str()));
+        let (_, recent) = shown.body.split_once("Its recent refunds").unwrap();
+        assert!(recent.contains(&first.operation), "it can be found among the order's: {recent}");
 
         let unticked = person.browser.submit(&shown, "/approve", &[]).await.unwrap();
         assert_eq!(refusal(&unticked), (422, "acknowledgment_required"));
@@ -136,8 +143,78 @@ fn an_approval_is_taken_back_as_long_as_nothing_was_sent() {
         assert!(!offers(&person.look(&sent).await, "revoke"));
         let late = person.force(&sent, "revoke").await;
         assert_eq!(refusal(&late), (409, "already_decided"));
-        assert!(late.body.contains("is succeeded"), "{}", late.body);
+        assert!(late.body.contains("The refund was carried out."), "{}", late.body);
         assert!(!signed(app, &sent).await.unwrap().is_revoked());
+    });
+}
+
+#[test]
+fn an_approval_of_what_is_to_be_sent_again_is_taken_back_and_it_is_not() {
+    run(async {
+        let app = quiet().await;
+        let order = app.order("acme", Currency::Eur, 9_000).await;
+        app.gateway.provider().script(order.payment.as_str(), Behavior::TooManyRequests);
+        let refund = app.submitted(&order, 1_000).await;
+        assert_eq!(app.deliver(&refund.operation).await, State::Queued);
+        assert_eq!(app.operation(&refund.operation).await.attempts, 1);
+        let person = Person::signed_in(app, "acme-approver").await;
+        let shown = person.look(&refund.proposal).await;
+        assert!(offers(&shown, "revoke") && shown.body.contains("will be tried again"), "{}", shown.body);
+        let stopped = person.press(&refund.proposal, "revoke", &[]).await;
+        assert_eq!(stopped.status, 200, "{}", stopped.body);
+        assert!(stopped.body.contains("will not be tried again") && !offers(&stopped, "revoke"), "{}", stopped.body);
+        app.insist(&refund.operation).await;
+        assert_eq!(app.operation(&refund.operation).await.state, State::NeedsOperator);
+        assert_eq!(app.requests(&refund.proposal), 1);
+    });
+}
+
+#[test]
+fn an_approval_that_was_taken_back_while_the_refund_was_sent_is_said_to_be_too_late() {
+    run(async {
+        let app = App::quiet_and_tapped().await;
+        let person = Person::signed_in(&app, "acme-approver").await;
+        let tap = &app.gateway.taps().unwrap().database;
+        let order = app.order("acme", Currency::Eur, 9_000).await;
+        for round in 0..10 {
+            let refund = app.submitted(&order, 100 + round).await;
+            let about = std::slice::from_ref(&refund.proposal);
+            let late = Rule::next(PAGE, "UpdateItem", Fault::Delay(Duration::from_millis(700)));
+            tap.inject(late.about(about));
+            let sent = async {
+                let revoking = |seen: &Seen| seen.by == PAGE && seen.operation == "UpdateItem";
+                while !tap.about(about).iter().any(revoking) {
+                    tokio::time::sleep(Duration::from_millis(5)).await;
+                }
+                app.deliver(&refund.operation).await
+            };
+            let (answer, state) = futures::future::join(person.press(&refund.proposal, "revoke", &[]), sent).await;
+            tap.heal();
+            if state == State::Succeeded {
+                assert_eq!(refusal(&answer), (409, "already_decided"), "{}", answer.body);
+                app.stop().await;
+                return;
+            }
+            // It was taken back in time, so that there was no race.
+            assert_eq!((answer.status, state), (200, State::Cancelled), "{}", answer.body);
+        }
+        panic!("no race came about");
+    });
+}
+
+#[test]
+fn an_approval_of_what_may_have_happened_is_not_taken_back() {
+    run(async {
+        let app = quiet().await;
+        let order = app.order("acme", Currency::Eur, 9_000).await;
+        app.gateway.provider().script(order.payment.as_str(), Behavior::DropAfter);
+        let refund = app.submitted(&order, 1_000).await;
+        assert_eq!(app.deliver(&refund.operation).await, State::Unknown);
+        let person = Person::signed_in(app, "acme-approver").await;
+        let shown = person.look(&refund.proposal).await;
+        assert!(!offers(&shown, "revoke") && shown.body.contains("is not known yet"), "{}", shown.body);
+        assert_eq!(refusal(&person.force(&refund.proposal, "revoke").await), (409, "already_decided"));
+        assert!(!signed(app, &refund.proposal).await.unwrap().is_revoked());
     });
 }
 

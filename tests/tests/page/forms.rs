@@ -7,7 +7,7 @@ use std::time::Duration;
 use tests::people::consent_key;
 use tests::{App, run, shared};
 
-use crate::person::{Person, refusal};
+use crate::person::{Person, offers, refusal};
 
 async fn prepared(app: &App) -> String {
     let order = app.order("acme", Currency::Eur, 5_000).await;
@@ -74,18 +74,28 @@ fn whoever_signed_in_a_while_ago_signs_in_again_and_comes_back_to_the_proposal()
         let proposal = prepared(app).await;
         let ago = |seconds| Timestamp::now() - Duration::from_secs(seconds);
         let person = Person::with_session(app, |session| session["signed_in_at"] = json!(ago(310)));
-        assert_eq!(person.look(&proposal).await.status, 200);
+        let stale = person.look(&proposal).await;
+        assert_eq!(stale.status, 200);
+        assert!(stale.body.contains("you have to have signed in within the last five minutes"), "{}", stale.body);
+        assert!(["approve", "reject"].iter().all(|verb| !offers(&stale, verb)), "{}", stale.body);
         let refused = person.force(&proposal, "approve").await;
         assert_eq!(refusal(&refused), (401, "unauthenticated"));
         assert!(undecided(app, &proposal).await);
         let way = format!("/sign-in?proposal={proposal}");
-        assert!(refused.body.contains(&format!("href=\"{way}\"")), "{}", refused.body);
+        for page in [&stale, &refused] {
+            assert!(page.body.contains(&format!("href=\"{way}\"")), "{}", page.body);
+        }
         let shown = person.browser.sign_in(&person.url(&way), "acme-approver").await.unwrap();
         assert_eq!(shown.url.path(), format!("/proposals/{proposal}"));
         let decided = person.browser.submit(&shown, "/approve", &[]).await.unwrap();
         assert!(decided.body.contains("acme-approver approved it at"), "{}", decided.body);
-        let recent = Person::with_session(app, |session| session["signed_in_at"] = json!(ago(280)));
+        let signed_in_at = ago(250);
+        let recent = Person::with_session(app, |session| session["signed_in_at"] = json!(signed_in_at));
         let other = prepared(app).await;
+        let shown = recent.look(&other).await;
+        let until = (signed_in_at + Duration::from_secs(300)).to_string().replace('T', " ").replace('Z', " UTC");
+        let told = format!("For a decision your sign-in lapses at {until}; you sign in again then.");
+        assert!(shown.body.contains(&told) && offers(&shown, "approve"), "{}", shown.body);
         assert_eq!(recent.force(&other, "approve").await.status, 303);
     });
 }

@@ -39,6 +39,7 @@ fn nobody_decides_about_a_proposal_of_their_own_from_whichever_account() {
         let second_account = Person::signed_in(app, "acme-clerk-approver").await;
         let shown = second_account.look(&own).await;
         assert!(shown.body.contains("Nobody decides about a proposal of their own."), "{}", shown.body);
+        assert!(shown.body.contains("Ask another approver, who is not the requester, to decide."), "{}", shown.body);
         may_not(app, &second_account, &own).await;
         // About somebody else's it decides, so that it is not the account that is refused.
         let others = app.prepared_at(&app.requester("acme"), &order, 1_100, minutes_ago(1)).await;
@@ -68,6 +69,12 @@ fn an_owner_of_the_client_decides_about_nothing_that_came_through_it() {
         let proposal = app.prepared(&order, 1_000).await;
         let owner = Person::signed_in(app, "acme-owner").await;
         may_not(app, &owner, &proposal).await;
+        let shown = owner.look(&proposal).await;
+        assert!(
+            shown.body.contains("Ask another approver, who is neither the requester nor an owner"),
+            "{}",
+            shown.body
+        );
         let elsewhere = app.prepared_at(&app.requester("acme"), &order, 1_100, minutes_ago(1)).await;
         let decided = owner.press(elsewhere.id.as_str(), "approve", &[]).await;
         assert!(decided.body.contains("acme-owner approved it at"), "{}", decided.body);

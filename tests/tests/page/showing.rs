@@ -61,6 +61,11 @@ fn amounts_are_written_as_their_currency_is_and_the_order_as_it_is_now() {
             assert!(shown.contains(text), "{text}: {shown}");
         }
         assert!(!shown.contains(&format!("href=\"/proposals/{proposal}\"")));
+        let leaves = "Of the EUR 90.00 paid for the order, EUR 25.00 went back or is on its way, and EUR 55.00 is \
+            left after this one.";
+        assert!(shown.contains(leaves), "{shown}");
+        let decided = person.press(&proposal, "reject", &[]).await.body;
+        assert!(!decided.contains("is left after this one"), "{decided}");
     });
 }
 

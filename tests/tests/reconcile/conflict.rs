@@ -27,7 +27,11 @@ fn nothing_more_of_the_order_is_prepared_submitted_or_sent() {
         let app = scene.app;
         let approved = app.approved(&scene.order, 700).await;
         let waiting = app.submitted(&scene.order, 800).await;
+        assert_eq!(app.blocked(&scene.order).await, "none");
         scene.look(100, happened()).await;
+        assert_eq!(app.blocked(&scene.order).await, "order_in_conflict");
+        let other = app.order("acme", scene.order.currency, 1_000).await;
+        assert_eq!(app.blocked(&other).await, "none");
 
         let agent = app.direct("acme-agent");
         let prepared = agent.call("prepare_refund", prepare(&scene.order, 900)).await;
@@ -40,6 +44,7 @@ fn nothing_more_of_the_order_is_prepared_submitted_or_sent() {
         assert!(status["next_step"].as_str().unwrap().contains("contradicts"), "{status}");
 
         scene.resolve("acme-operator", Resolution::Failed).await.unwrap();
+        assert_eq!(app.blocked(&scene.order).await, "none");
         assert_eq!(app.deliver(&waiting.operation).await, State::Succeeded);
     });
 }
@@ -130,6 +135,9 @@ fn what_was_cancelled_or_ran_out_of_time_and_is_there_is_in_conflict() {
         assert_eq!(answer["state"], "cancelled", "{answer}");
         let outcome = scene.look(100, accepted()).await;
         assert_eq!((outcome.state, outcome.conflict), (State::Cancelled, true));
+        let again = serde_json::json!({ "operation_id": scene.refund.operation });
+        let again = scene.app.direct("acme-agent").call("cancel_refund", again).await;
+        assert_eq!(code(&again), "too_late_to_cancel", "{again}");
 
         let scene = Scene::queued().await;
         scene.try_claim(3_601).await;

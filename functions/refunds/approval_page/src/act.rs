@@ -17,9 +17,8 @@ use serde::Deserialize;
 
 use crate::approval_page::ApprovalPage;
 use crate::cookies::{Cookies, Session};
-use crate::provider::RECENT;
 use crate::refusal::{Refusal, same_origin};
-use crate::show::{Found, intent_id, too_late};
+use crate::show::{Found, intent_id};
 use crate::sign_in;
 
 /// What a form carries.
@@ -107,7 +106,7 @@ fn admitted(page: &ApprovalPage, headers: &HeaderMap, id: &str, sent: Taken) -> 
         let title = "This form was not made for your session";
         return Err(Refusal::new(StatusCode::FORBIDDEN, "foreign_form", title, next));
     }
-    if session.signed_in_at + RECENT < Timestamp::now() {
+    if session.decides_until() < Timestamp::now() {
         let title = "To decide, you have to have signed in within the last five minutes";
         return Err(Refusal::sign_in(StatusCode::UNAUTHORIZED, title, way()));
     }
@@ -130,19 +129,18 @@ async fn decided(
     execute(&page.ledger, &Timestamp::now, &decide).await.map(drop)
 }
 
-/// Takes an approval back, as long as nothing was sent. What was sent meanwhile is told.
+/// Takes an approval back, as long as the refund waits to be sent, or to be sent again. What was sent meanwhile is told.
 async fn revoked(page: &ApprovalPage, session: &Session, id: &str) -> Result<Option<Refusal>, Failure> {
     let by = session.approver(&page.settings);
     let intent = intent_id(id)?;
-    let found = Found::load(page, &session.tenant, &intent).await?;
-    if !found.revocable() {
-        return Ok(Some(too_late(&found)));
+    let before = Found::load(page, &session.tenant, &intent).await?;
+    if !before.revocable() {
+        return Ok(Some(before.too_late()));
     }
     execute(&page.ledger, &Timestamp::now, &Revoke::new(&by, intent.clone())).await?;
     // The worker holds the approval to its not being taken back when it takes the refund: one of the two was first.
     let after = Found::load(page, &session.tenant, &intent).await?;
-    let sent = after.operation.as_ref().is_some_and(|operation| operation.attempts > 0);
-    Ok(sent.then(|| too_late(&after)))
+    Ok((after.attempts() > before.attempts()).then(|| after.too_late()))
 }
 
 fn refused(failure: Failure, id: &str) -> Response {

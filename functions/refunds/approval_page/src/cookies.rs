@@ -11,6 +11,7 @@ use refunds::ProposalId;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::provider::RECENT;
 use crate::settings::Settings;
 use crate::text::harmless;
 
@@ -60,6 +61,11 @@ impl Session {
     pub(crate) fn person(&self) -> String {
         let (name, _) = harmless(&self.name);
         if name == self.principal.as_str() { name } else { format!("{name} ({})", self.principal) }
+    }
+
+    /// Until when the person has signed in recently enough to decide.
+    pub(crate) fn decides_until(&self) -> Timestamp {
+        self.signed_in_at + RECENT
     }
 
     /// Whether a form is one that was made for this session. Digests are compared, so that time tells nothing.

@@ -1,25 +1,25 @@
-//! The list: what waits for a decision in the person's tenant, soonest to lapse first.
+//! The list: what waits for a decision in the person's tenant, and what is approved and not submitted yet, soonest to
+//! lapse first.
+
+mod open;
 
 use std::sync::Arc;
 
 use axum::extract::{Query, State};
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
-use countersign::bounded::{IntentId, Tenant};
+use countersign::bounded::Tenant;
 use countersign::clock::Timestamp;
-use countersign::consent;
 use countersign::failure::Failure;
 use countersign::intent::{self, Intent};
-use countersign::item::Item;
-use countersign::ledger::Ledger as _;
+pub(crate) use open::{Open, open};
 use refunds::{ProposalId, Refund};
 use serde::Deserialize;
 
 use crate::approval_page::ApprovalPage;
 use crate::refusal::Refusal;
 use crate::sign_in;
-use crate::text::ahead;
-use crate::view::{self, ListView, Row};
+use crate::view::{self, ListView};
 
 /// How many proposals a page of the list has.
 const PAGE: u16 = 20;
@@ -39,15 +39,27 @@ pub(crate) async fn show(State(page): State<Arc<ApprovalPage>>, headers: HeaderM
     };
     let after = after.0.lapses.zip(after.0.id.and_then(|id| ProposalId::parse(&id).ok()));
     let further = after.is_some();
-    match rows(&page, &session.tenant, after).await {
-        Ok((rows, next)) => view::page(&ListView { person: session.person(), rows, next, further }),
+    match listed(&page, &session.tenant, after).await {
+        Ok(Listed { open, held, next }) => {
+            let (approved, waiting): (Vec<_>, Vec<_>) = open.iter().partition(|open| open.approved());
+            let [approved, waiting] = [approved, waiting].map(|open| open.into_iter().map(Open::row).collect());
+            view::page(&ListView { person: session.person(), held, waiting, approved, next, further })
+        }
         Err(failure) => Refusal::from(failure).into_response(),
     }
 }
 
-type Rows = (Vec<Row>, Option<String>);
+/// A page of the list.
+struct Listed {
+    open: Vec<Open>,
+    /// Whether an operator has stopped all refunds.
+    held: bool,
+    /// The address of the next page, if there is one.
+    next: Option<String>,
+}
 
-async fn rows(page: &ApprovalPage, tenant: &Tenant, after: Option<(i64, ProposalId)>) -> Result<Rows, Failure> {
+/// Two requests, whatever there is to list.
+async fn listed(page: &ApprovalPage, tenant: &Tenant, after: Option<(i64, ProposalId)>) -> Result<Listed, Failure> {
     let after = match after {
         Some((lapses, id)) => Some((Timestamp::from_seconds(lapses), Intent::<Refund>::key(tenant, &id.intent()?))),
         None => None,
@@ -62,42 +74,6 @@ async fn rows(page: &ApprovalPage, tenant: &Tenant, after: Option<(i64, Proposal
         }
         Some(_) | None => None,
     };
-    let open = open(page, tenant, shown).await?;
-    Ok((open.iter().map(row).collect(), next))
-}
-
-/// Those of an index's records that are open indeed, as the tables have them now.
-pub(crate) async fn open(
-    page: &ApprovalPage,
-    tenant: &Tenant,
-    indexed: &[Item],
-) -> Result<Vec<Intent<Refund>>, Failure> {
-    let ids: Vec<IntentId> =
-        indexed.iter().map(|item| item.parse("intent_id", IntentId::parse)).collect::<Result<_, _>>()?;
-    if ids.is_empty() {
-        return Ok(Vec::new());
-    }
-    let (intents, consents): (Vec<_>, Vec<_>) =
-        ids.iter().map(|id| (Intent::<Refund>::key(tenant, id), consent::key(tenant, id))).unzip();
-    let keys: Vec<_> = intents.iter().chain(&consents).cloned().collect();
-    let (seen, now) = (page.ledger.load(&keys).await?, Timestamp::now());
-    let mut open = Vec::new();
-    for (intent, consent) in intents.iter().zip(&consents) {
-        let found = seen.item(intent).map(Intent::<Refund>::read).transpose()?.flatten();
-        let waits = |found: &Intent<Refund>| found.consumed_by.is_none() && !found.expired(now);
-        open.extend(found.filter(waits).filter(|_| seen.item(consent).is_none()));
-    }
-    Ok(open)
-}
-
-/// A proposal as a row.
-pub(crate) fn row(intent: &Intent<Refund>) -> Row {
-    let refund = &intent.effect;
-    let agent = intent.requester.actor.as_ref().map_or_else(String::new, |agent| format!(" through {agent}"));
-    Row {
-        id: intent.id.to_string(),
-        what: format!("Refund {} of order {}", refund.currency.format(refund.amount_minor.get()), refund.order_id),
-        who: format!("{}{agent}", intent.requester.principal),
-        until: ahead(intent.expires_at, Timestamp::now()),
-    }
+    let (open, held) = open(page, tenant, shown).await?;
+    Ok(Listed { open, held, next })
 }

@@ -89,7 +89,6 @@ fn next(code: Code) -> Option<&'static str> {
         (Code::PROPOSAL_STALE, ANEW),
         (Code::ALREADY_DECIDED, "Look at the proposal to see what became of it. Nothing was changed."),
         (Code::APPROVAL_MISMATCH, "It is not what you were shown. Look at the proposal again before you decide."),
-        (Code::FORBIDDEN, "Somebody else has to decide."),
         (Code::LIMIT_EXCEEDED, "Ask a person with a higher limit."),
         (Code::ACKNOWLEDGMENT_REQUIRED, "Look at the earlier refund; if this one is meant beside it, tick the box."),
         (Code::TEMPORARILY_UNAVAILABLE, "Look at the proposal again in a minute, before you decide once more."),
@@ -115,7 +114,7 @@ pub(crate) fn status(code: Code) -> StatusCode {
 }
 
 /// A message as a sentence.
-pub(crate) fn sentence(message: &str) -> String {
+fn sentence(message: &str) -> String {
     let mut letters = message.chars();
     let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
     format!("{first}{}.", letters.as_str())

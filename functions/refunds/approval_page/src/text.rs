@@ -14,13 +14,14 @@ pub(crate) fn moment(moment: Timestamp) -> String {
     moment.to_string().replace('T', " ").replace('Z', " UTC")
 }
 
-/// A moment to come, and how far away it is.
+/// When something lapses: how far away that is, such as `in 4 minutes, at 2026-12-01 15:41:12 UTC`, and `at` alone once it
+/// is less than a minute.
 pub(crate) fn ahead(until: Timestamp, now: Timestamp) -> String {
     let minutes = (until.seconds() - now.seconds()) / 60;
     match minutes {
-        i64::MIN..=0 => moment(until),
-        1 => format!("{} (in a minute)", moment(until)),
-        _ => format!("{} (in {minutes} minutes)", moment(until)),
+        i64::MIN..=0 => format!("at {}", moment(until)),
+        1 => format!("in a minute, at {}", moment(until)),
+        _ => format!("in {minutes} minutes, at {}", moment(until)),
     }
 }
 

@@ -14,12 +14,16 @@ pub(crate) struct RefusalView {
     pub(crate) link: Option<(String, String)>,
 }
 
-/// The list of what waits for a decision.
+/// The list of what is open.
 #[derive(Template)]
 #[template(path = "list.html")]
 pub(crate) struct ListView {
     pub(crate) person: String,
-    pub(crate) rows: Vec<Row>,
+    /// Whether an operator has stopped all refunds.
+    pub(crate) held: bool,
+    pub(crate) waiting: Vec<Row>,
+    /// What is approved and not submitted yet.
+    pub(crate) approved: Vec<Row>,
     /// The address of the next page, if there is one.
     pub(crate) next: Option<String>,
     /// Whether this is not the first page.
@@ -30,8 +34,7 @@ pub(crate) struct ListView {
 pub(crate) struct Row {
     pub(crate) id: String,
     pub(crate) what: String,
-    pub(crate) who: String,
-    pub(crate) until: String,
+    pub(crate) where_it_stands: String,
 }
 
 /// One proposal.
@@ -45,14 +48,23 @@ pub(crate) struct ProposalView {
     pub(crate) of_what: String,
     /// Who asks for it and why, in one sentence.
     pub(crate) asked: String,
+    /// What it does to the order, in one sentence.
+    pub(crate) leaves: Option<String>,
     /// Whether real money moves.
     pub(crate) live: bool,
     /// Where it stands, in one sentence.
     pub(crate) standing: String,
     pub(crate) facts: Vec<(&'static str, String)>,
     pub(crate) order: Vec<(&'static str, String)>,
+    /// What keeps it from being submitted or sent: what is the matter, and what that means.
+    pub(crate) blocked: Option<(&'static str, &'static str)>,
+    /// Other open proposals of the order, those that are approved already first.
     pub(crate) others: Vec<Row>,
-    pub(crate) refunds: Vec<(String, String, String)>,
+    pub(crate) more_others: bool,
+    /// What of the order is approved already beside this one, in a sentence.
+    pub(crate) besides: Option<String>,
+    /// Recent refunds of the order, each with its operation.
+    pub(crate) refunds: Vec<(String, String)>,
     pub(crate) more_refunds: bool,
     /// What the customer wrote, and whether there is more of it.
     pub(crate) note: Option<(String, bool)>,
@@ -60,9 +72,13 @@ pub(crate) struct ProposalView {
     pub(crate) csrf: String,
     /// The earlier refund that whoever approves has to say they know of.
     pub(crate) known: Option<String>,
+    /// Until when the person's sign-in is recent enough; `None` once it is not.
+    pub(crate) decides_until: Option<String>,
     pub(crate) may_approve: bool,
     pub(crate) may_reject: bool,
     pub(crate) may_revoke: bool,
+    /// What comes of taking the approval back.
+    pub(crate) revoking: &'static str,
     /// Why it cannot be approved: code, sentence, next step.
     pub(crate) why_not: Option<(&'static str, String, String)>,
 }

@@ -11,6 +11,12 @@ use refunds::{OrderId, ProposalId, Reason, Refund, RefundDraft};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// What has to happen to a proposal.
+const ASK: &str = "ask a person who may approve refunds to approve this proposal, then call submit_refund";
+/// The same where the wish may have been fulfilled already.
+const LOOK_FIRST: &str = "call get_refund_status with similar_operation_id; tell the requester of that refund; if this \
+    one is meant beside it, ask an approver, who has to tick that they know of it; then call submit_refund";
+
 /// The tool.
 pub(crate) struct PrepareRefund {
     /// Where orders and proposals lie.
@@ -23,7 +29,7 @@ pub(crate) struct PrepareRefund {
 pub(crate) struct Input {
     /// The order's identifier, e.g. ord_8F3K2.
     order_id: OrderId,
-    /// The requested refund.
+    /// The requested refund. In KWD a multiple of 10.
     amount_minor: AmountMinor,
     /// The ISO 4217 code of the order's currency, e.g. EUR.
     currency: Currency,
@@ -83,6 +89,7 @@ impl Tool for PrepareRefund {
 
 fn answer(Prepared { intent, reused }: Prepared<Refund>) -> Result<Output, Failure> {
     let refund = intent.effect;
+    let next_step = if refund.similar_operation_id.is_some() { LOOK_FIRST } else { ASK };
     Ok(Output {
         proposal_id: ProposalId::parse(intent.id.as_str()).map_err(Failure::internal)?,
         order_id: refund.order_id,
@@ -92,6 +99,6 @@ fn answer(Prepared { intent, reused }: Prepared<Refund>) -> Result<Output, Failu
         similar_operation_id: refund.similar_operation_id,
         reused,
         expires_at: intent.expires_at,
-        next_step: "ask a person who may approve refunds to approve this proposal, then call submit_refund",
+        next_step,
     })
 }

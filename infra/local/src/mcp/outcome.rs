@@ -19,18 +19,31 @@ pub(super) fn internal() -> CallToolResult {
 /// The rejected value is never repeated: it may be long, and it may be what a model was told to leak.
 pub(super) fn invalid_input(violation: &ValidationError<'_>) -> CallToolResult {
     let field = field(violation);
+    let unknown = matches!(violation.kind(), ValidationErrorKind::AdditionalProperties { .. });
     let next_step = match field.as_str() {
         "" => "correct the arguments and call again".to_owned(),
+        field if unknown => format!("leave `{field}` out and call again"),
         field => format!("correct `{field}` and call again"),
     };
     let failure = json!({ "error": {
         "code": "invalid_input",
-        "message": shorten(&violation.masked().to_string()),
+        "message": shorten(&message(violation)),
         "field": field,
         "next_step": next_step,
         "retry": "never",
     }});
     CallToolResult::error(vec![ContentBlock::text(failure.to_string())])
+}
+
+/// What is wrong, without what was sent. A choice names all of its words, where the validator would leave some out.
+fn message(violation: &ValidationError<'_>) -> String {
+    if let ValidationErrorKind::Enum { options } = violation.kind()
+        && let Some(words) = options.as_array()
+    {
+        let words = words.iter().map(|word| word.as_str().map_or_else(|| word.to_string(), str::to_owned));
+        return format!("expected one of: {}", words.collect::<Vec<_>>().join(", "));
+    }
+    violation.masked().to_string()
 }
 
 /// The member that is wrong, missing or too many, with dots between levels.

@@ -41,10 +41,22 @@ async fn arguments_beyond_the_schema_are_refused_by_field_and_invoke_nothing() {
         let error = &failure["error"];
         assert_eq!((&error["code"], &error["field"]), (&json!("invalid_input"), &json!(field)), "{arguments}");
         assert_eq!(error["retry"], "never");
-        assert_eq!(error["next_step"], format!("correct `{field}` and call again"));
+        let way = if field == "tenant" { "leave `tenant` out".to_owned() } else { format!("correct `{field}`") };
+        assert_eq!(error["next_step"], format!("{way} and call again"));
         assert!(!text(&result).contains("secret-secret"), "{result}");
         assert!(functions.invocations().is_empty());
     }
+}
+
+#[tokio::test]
+async fn a_refused_choice_names_every_word_that_could_be_chosen() {
+    let functions = Arc::new(Double::sound());
+    let arguments = json!({ "proposal_id": "prop_abcdefghijklmnopqrstuvwxyz", "currency": "CHF" });
+    let refused = call(&functions, &arguments).await;
+    let error: Value = serde_json::from_str(text(&refused)).unwrap();
+    let message = error["error"]["message"].as_str().unwrap();
+    assert!(["EUR", "USD", "GBP", "JPY", "KWD", "ISK"].iter().all(|word| message.contains(word)), "{message}");
+    assert!(!message.contains("CHF"), "{message}");
 }
 
 #[tokio::test]

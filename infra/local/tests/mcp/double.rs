@@ -153,6 +153,7 @@ pub(crate) fn contract() -> Value {
             "properties": {
                 "proposal_id": { "type": "string", "pattern": "^prop_[a-z2-7]{26}$" },
                 "amount_minor": { "type": "integer", "minimum": 1, "maximum": 1_000_000 },
+                "currency": { "type": "string", "enum": ["EUR", "USD", "GBP", "JPY", "KWD", "ISK"] },
             },
             "required": ["proposal_id"],
             "additionalProperties": false,

@@ -124,13 +124,19 @@ impl<'a, E: Effect> Decide<'a, E> {
         let intent = item.map(Intent::<E>::read).transpose()?.flatten();
         let intent = intent.ok_or_else(|| Failure::not_found(noun.as_str()))?;
         if !by.has_role(APPROVER) {
-            return Err(Failure::forbidden("only a person with the approver role decides"));
+            let message = "only a person with the approver role decides";
+            return Err(Failure::forbidden(message).advising("ask an approver to decide"));
         }
         if intent.requester.issuer != by.issuer || intent.requester.goes_by(by.principal.as_str()) {
-            return Err(Failure::forbidden(format!("nobody decides about a {} of their own", noun.as_str())));
+            let message = format!("nobody decides about a {} of their own", noun.as_str());
+            return Err(
+                Failure::forbidden(message).advising("ask another approver, who is not the requester, to decide")
+            );
         }
         if self.desk.owners.own(&intent.requester, &by.principal) {
-            return Err(Failure::forbidden("an owner of the client decides about nothing that came through it"));
+            let message = "an owner of the client decides about nothing that came through it";
+            let next = "ask another approver, who is neither the requester nor an owner of the client, to decide";
+            return Err(Failure::forbidden(message).advising(next));
         }
         if let Some(operation) = &intent.consumed_by {
             return Err(already(&format!("the {} was already submitted", noun.as_str())).about(operation.clone()));
@@ -148,7 +154,8 @@ impl<'a, E: Effect> Decide<'a, E> {
     fn authorize(&self, intent: &Intent<E>, seen: &Snapshot) -> Result<(), Failure> {
         match (Authority::of(seen.item(&self.authority()), intent.effect.demand()), self.choice.verdict) {
             (Authority::Covers, _) | (Authority::OverLimit, Verdict::Rejection) => Ok(()),
-            (Authority::None, _) => Err(Failure::forbidden("this person holds no active authority to approve")),
+            (Authority::None, _) => Err(Failure::forbidden("this person holds no active authority to approve")
+                .advising("ask an approver to decide, or an administrator for the authority")),
             (Authority::OverLimit, Verdict::Approval) => Err(Failure::new(
                 Code::LIMIT_EXCEEDED,
                 Retry::Never,

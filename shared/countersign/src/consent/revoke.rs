@@ -38,7 +38,8 @@ impl Command for Revoke<'_> {
         let key = key(tenant, &self.intent);
         let Some(item) = seen.item(&key) else { return Err(Failure::not_found("approval")) };
         if !self.by.may_revoke(seen.item(&Authority::key(tenant, principal))) {
-            return Err(Failure::forbidden("only a person who may approve takes an approval back"));
+            let message = "only a person who may approve takes an approval back";
+            return Err(Failure::forbidden(message).advising("ask an approver to take it back"));
         }
         if item.get("revoked_at").is_some() {
             return Ok(Decision::Answer(()));

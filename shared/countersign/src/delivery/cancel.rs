@@ -65,7 +65,7 @@ impl<E: External> Command for Cancel<'_, E> {
             operation.attempts = 0;
         }
         let Some((to @ State::Cancelled, step)) = operation.moves(Event::Stopped, now, &self.nonce) else {
-            let message = format!("it is {} and can no longer be cancelled", operation.state);
+            let message = too_late(operation.state);
             let failure = Failure::new(Code::TOO_LATE_TO_CANCEL, Retry::Never, message, operation.advice());
             return Err(failure.about(operation.id));
         };
@@ -76,5 +76,23 @@ impl<E: External> Command for Cancel<'_, E> {
         operation.state = to;
         operation.reason = Some(reason.to_owned());
         Ok(Decision::Commit(Change(steps), operation))
+    }
+}
+
+/// Why an operation in this state is not cancelled.
+const fn too_late(state: State) -> &'static str {
+    match state {
+        // Only one that was tried gets here.
+        State::Queued => "it was begun to be sent and is about to be tried again, so it can no longer be cancelled",
+        State::Sending => "it is being sent and can no longer be cancelled",
+        State::Settling => "the provider has accepted it, so it can no longer be cancelled",
+        State::Unknown => "it was sent, and whether it happened is not known; it can no longer be cancelled",
+        State::Succeeded => "it has happened and can no longer be cancelled",
+        State::Returned => "it has happened and came back; there is nothing left to cancel",
+        State::Failed => "the provider refused it; there is nothing left to cancel",
+        // Only one that the provider contradicts gets here.
+        State::Cancelled => "it was cancelled already, and the provider contradicts that; cancelling changes nothing",
+        State::Expired => "it lapsed before it was sent; there is nothing left to cancel",
+        State::NeedsOperator => "whether it happened is an operator's to find out; it can no longer be cancelled",
     }
 }

@@ -11,6 +11,9 @@ const SIZE: usize = 16 * 1024;
 /// How deep they may be nested.
 const DEPTH: usize = 8;
 
+/// What to do about an argument that does not belong there.
+const LEAVE_OUT: &str = "leave this argument out and call again";
+
 /// What a tool's arguments are called: with it the host reads them, before anything of the tool is asked.
 #[derive(Debug)]
 pub struct Arguments {
@@ -56,10 +59,12 @@ impl Arguments {
         for (name, value) in &members.0 {
             if !self.known.contains(name) {
                 let message = format!("there is no such argument; known are: {}", self.known.join(", "));
-                return Err(Failure::invalid_input(&shown(name), message));
+                return Err(Failure::invalid_input(&shown(name), message).advising(LEAVE_OUT));
             }
             if value.get() == "null" {
-                return Err(Failure::invalid_input(name, "null is no value; leave an optional argument out"));
+                let optional = !self.required.contains(name);
+                let failure = Failure::invalid_input(name, "null is no value; leave an optional argument out");
+                return Err(if optional { failure.advising(LEAVE_OUT) } else { failure });
             }
         }
         match self.required.iter().find(|name| members.get(name).is_none()) {
@@ -133,5 +138,15 @@ mod tests {
             assert!(refused.contains("invalid_input"), "{payload}: {refused}");
         }
         assert!(read(r#"{"amount_minor":50000,"currency":"EUR"}"#).is_ok());
+    }
+
+    #[test]
+    fn what_does_not_belong_there_is_to_be_left_out_and_what_is_wrong_to_be_corrected() {
+        let unknown = read(r#"{"amount_minor":1,"currency":"EUR","tenant":"globex"}"#).unwrap_err();
+        assert!(unknown.contains(LEAVE_OUT) && unknown.contains("known are: amount_minor, currency"), "{unknown}");
+        for payload in [r#"{"amount_minor":0,"currency":"EUR"}"#, r#"{"amount_minor":null,"currency":"EUR"}"#] {
+            let wrong = read(payload).unwrap_err();
+            assert!(!wrong.contains(LEAVE_OUT) && wrong.contains("correct this argument"), "{wrong}");
+        }
     }
 }

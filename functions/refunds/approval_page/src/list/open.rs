@@ -1,0 +1,90 @@
+//! Open proposals: those that wait for a decision, and those that are approved and not submitted yet.
+
+use countersign::bounded::{IntentId, Principal, Tenant};
+use countersign::clock::Timestamp;
+use countersign::consent::{self, Consent};
+use countersign::failure::{Code, Failure};
+use countersign::intent::Intent;
+use countersign::item::Item;
+use countersign::ledger::Ledger as _;
+use refunds::{Blocked, Refund};
+
+use crate::approval_page::ApprovalPage;
+use crate::text::ahead;
+use crate::view::Row;
+
+/// A proposal that can still be submitted, once it is approved.
+pub(crate) struct Open {
+    pub(crate) intent: Intent<Refund>,
+    pub(crate) standing: Standing,
+}
+
+/// Where an open proposal stands.
+pub(crate) enum Standing {
+    /// Nobody has decided.
+    Waits,
+    /// It was approved, and that lapsed before it was submitted: it waits again.
+    WaitsAgain,
+    /// Approved by this person, until then.
+    Approved(Principal, Timestamp),
+}
+
+/// Those of an index's records that are open indeed, as the tables have them now, and whether an operator has stopped all
+/// refunds. One request; at most 49 records, which makes 99 of the 100 that a request may name.
+pub(crate) async fn open(page: &ApprovalPage, tenant: &Tenant, indexed: &[Item]) -> Result<(Vec<Open>, bool), Failure> {
+    let ids: Vec<IntentId> =
+        indexed.iter().map(|item| item.parse("intent_id", IntentId::parse)).collect::<Result<_, _>>()?;
+    let mut keys = vec![Blocked::key()?];
+    for id in &ids {
+        keys.extend([Intent::<Refund>::key(tenant, id), consent::key(tenant, id)]);
+    }
+    let (seen, now) = (page.ledger.load(&keys).await?, Timestamp::now());
+    let mut open = Vec::new();
+    for id in &ids {
+        let intent = seen.item(&Intent::<Refund>::key(tenant, id)).map(Intent::<Refund>::read).transpose()?.flatten();
+        let intent = intent.filter(|intent| intent.consumed_by.is_none() && !intent.expired(now));
+        let standing =
+            intent.as_ref().and_then(|intent| standing(page, intent, seen.item(&consent::key(tenant, id)), now));
+        open.extend(intent.zip(standing).map(|(intent, standing)| Open { intent, standing }));
+    }
+    Ok((open, Blocked::all(&seen)))
+}
+
+/// Where a proposal stands by the consent found; `None` where a person has said no, or the record is none of a person's.
+fn standing(page: &ApprovalPage, intent: &Intent<Refund>, consent: Option<&Item>, now: Timestamp) -> Option<Standing> {
+    let Some(consent) = consent else { return Some(Standing::Waits) };
+    let consent = Consent::read(consent, &page.keys).ok()?;
+    match consent.permits(intent, now) {
+        Ok(()) => {
+            let lapses = Timestamp::from_seconds(consent.statement().expires_at);
+            Some(Standing::Approved(consent.approver().clone(), lapses))
+        }
+        Err(failure) => (failure.code() == Code::APPROVAL_EXPIRED).then_some(Standing::WaitsAgain),
+    }
+}
+
+impl Open {
+    pub(crate) const fn approved(&self) -> bool {
+        matches!(self.standing, Standing::Approved(..))
+    }
+
+    /// A proposal as a row.
+    pub(crate) fn row(&self) -> Row {
+        let Self { intent, standing } = self;
+        let (refund, now) = (&intent.effect, Timestamp::now());
+        let agent = intent.requester.actor.as_ref().map_or_else(String::new, |agent| format!(" through {agent}"));
+        let asked = format!("asked for by {}{agent}", intent.requester.principal);
+        let lapses = ahead(intent.expires_at, now);
+        Row {
+            id: intent.id.to_string(),
+            what: format!("Refund {} of order {}", refund.currency.format(refund.amount_minor.get()), refund.order_id),
+            where_it_stands: match standing {
+                Standing::Waits => format!("{asked}; lapses {lapses}"),
+                Standing::WaitsAgain => format!("{asked}; an approval of it lapsed unused; lapses {lapses}"),
+                Standing::Approved(by, until) => {
+                    format!("{asked}; approved by {by}, not submitted yet; lapses {}", ahead(*until, now))
+                }
+            },
+        }
+    }
+}
