@@ -2,6 +2,8 @@
 
 #[path = "reconcile/absence.rs"]
 mod absence;
+#[path = "reconcile/attention.rs"]
+mod attention;
 #[path = "reconcile/cancel.rs"]
 mod cancel;
 #[path = "reconcile/conflict.rs"]

@@ -3,6 +3,7 @@
 //! A step of its own persists that sending begins, before it does. A reply that did not come makes the operation
 //! `unknown`, never `failed`; a worker that did not come back likewise.
 
+mod attention;
 mod books;
 mod cancel;
 mod claim;
@@ -14,6 +15,7 @@ mod sweep;
 use std::future::Future;
 use std::time::Duration;
 
+pub use attention::{Foreseen, Look, Looked, Place, Waiting, waiting};
 pub use cancel::Cancel;
 pub use claim::{Claim, Claimed, Ticket};
 pub use evidence::Evidence;

@@ -184,7 +184,7 @@ impl<E: External> Evidence<E> {
     }
 
     fn contradicts(&self, operation: &Operation<E>, why: &str) -> Decision<Outcome> {
-        match conflict(operation, why, &self.nonce) {
+        match conflict(operation, why, self.looked_at, &self.nonce) {
             Some(change) => Decision::Commit(change, Outcome { state: operation.state, conflict: true }),
             None => Decision::Answer(Outcome::of(operation)),
         }
