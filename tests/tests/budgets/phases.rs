@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use countersign::bounded::Currency;
 use countersign::operation::State;
-use local::provider::Behavior;
+use local::issuer::DEFAULT_TTL;
+use local::keys::OPERATIONS_AUDIENCE;
+use local::provider::{Behavior, LookupBehavior};
 use local::tap::{Fault, Rule, Seen};
 use refunds::Order;
 use serde_json::{Value, json};
@@ -35,6 +37,7 @@ pub(crate) async fn all(app: &App) -> Vec<Row> {
     meter.cancel_refund().await;
     meter.dispatch_refund().await;
     meter.reconcile_refunds().await;
+    meter.resolve_refund().await;
     meter.rows
 }
 
@@ -185,6 +188,55 @@ impl Meter<'_> {
             seen.retain(|seen| seen.operation != "Query");
             self.rows.push(Row::new(FUNCTION, phase, &seen));
         }
+    }
+
+    /// What it costs that something waits for a person, and that one looks and decides.
+    async fn resolve_refund(&mut self) {
+        const LOOKER: &str = "reconcile_refunds";
+        let mut waiting = Vec::new();
+        for (phase, behavior) in [("needs an operator", Behavior::DropAfter), ("in conflict", Behavior::Succeed)] {
+            let order = self.order().await;
+            self.app.gateway.provider().script(order.payment.as_str(), behavior);
+            let refund = self.app.submitted(&order, 1_000).await;
+            self.app.deliver(&refund.operation).await;
+            self.app.gateway.provider().lookup_always(order.payment.as_str(), LookupBehavior::Twice);
+            let event = json!({ "tenant": "acme", "order_id": order.id }).to_string();
+            let (_, mut seen) = self.seen(LOOKER, self.app.raw(LOOKER, event, None)).await;
+            seen.retain(|seen| seen.operation != "Query");
+            assert!(self.app.operation(&refund.operation).await.waits_for_a_person());
+            self.rows.push(Row::new(LOOKER, phase, &seen));
+            waiting.push(refund.operation);
+        }
+        let [needs, contradicted] = &waiting[..] else { panic!("two wait") };
+        self.ask("list of two", "", None, 200).await;
+        self.ask("one", &format!("operation_id={}", needs), None, 200).await;
+        self.ask("not found", &format!("operation_id=op_{}", "a".repeat(26)), None, 404).await;
+        let word = |operation: &str| json!({ "operation_id": operation, "outcome": "succeeded", "evidence": "the dashboard shows it" });
+        self.ask("ended", "", Some(word(needs)), 200).await;
+        self.ask("conflict cleared", "", Some(word(contradicted)), 200).await;
+        self.ask("waits for nobody", "", Some(word(needs)), 409).await;
+        self.ask("list of none", "", None, 200).await;
+        self.ask("refused input", "operation_id=op_1", None, 400).await;
+        let mut bad = word(needs);
+        bad["evidence"] = json!("");
+        self.ask("refused word", "", Some(bad), 400).await;
+    }
+
+    /// Measures what an operator asks or says.
+    async fn ask(&mut self, phase: &str, query: &str, word: Option<Value>, expected: u16) {
+        const FUNCTION: &str = "resolve_refund";
+        let issuer = self.app.gateway.keys().issuer(local::gateway::ISSUER).unwrap();
+        let (persona, now) = (self.app.persona("acme-operator"), countersign::clock::wall_clock());
+        let token = issuer.token_for(OPERATIONS_AUDIENCE, persona, now, DEFAULT_TTL).unwrap();
+        let url = format!("{}/?{query}", self.app.gateway.http_url(FUNCTION).unwrap());
+        let client = reqwest::Client::new();
+        let request = match word {
+            Some(word) => client.post(url).body(word.to_string()),
+            None => client.get(url),
+        };
+        let (answer, seen) = self.seen(FUNCTION, request.bearer_auth(token).send()).await;
+        assert_eq!(answer.unwrap().status(), expected, "{phase}");
+        self.rows.push(Row::new(FUNCTION, phase, &seen));
     }
 
     async fn dispatch_refund(&mut self) {
