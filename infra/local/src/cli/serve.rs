@@ -10,6 +10,7 @@ use crate::folder::{Run, is_full};
 use crate::gateway::{Gateway, Options, PAGE};
 use crate::lambda::LogSink;
 
+use super::alarm::Alarms;
 use super::{DEFAULT_FOLDER, Folder, Serve, Stop, build, say, tell};
 
 pub(super) async fn serve(path: PathBuf, serve: Serve) -> Result<(), Stop> {
@@ -56,13 +57,16 @@ async fn stop_signal() -> Result<(), Stop> {
     }
 }
 
-/// The functions' lines go to a file beside the data.
+/// The functions' lines go to a file beside the data, and those that are for a person to the terminal as well.
 fn log(folder: &Folder) -> Result<LogSink, Stop> {
-    let log = Mutex::new((folder.log()?, false));
+    let log = Mutex::new((folder.log()?, false, Alarms::default()));
     let path = folder.path().to_owned();
     Ok(Arc::new(move |function: &str, line: &str| {
         let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
-        let (file, full) = &mut *log;
+        let (file, full, alarms) = &mut *log;
+        if let Some(alarm) = alarms.heard(line) {
+            tell(&alarm);
+        }
         // A log that cannot be written is no reason to stop. But the database beside it has no room then either.
         let written = file.write_all(format!("{function}: {line}\n").as_bytes());
         let was_full = mem::replace(full, written.is_err_and(|error| is_full(&error)));
