@@ -10,6 +10,8 @@ mod cancel;
 mod conflict;
 #[path = "reconcile/found.rs"]
 mod found;
+#[path = "reconcile/meanwhile.rs"]
+mod meanwhile;
 #[path = "reconcile/operator.rs"]
 mod operator;
 #[path = "reconcile/provider.rs"]
