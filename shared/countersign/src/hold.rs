@@ -26,7 +26,7 @@ pub fn key(command: CommandName) -> Result<Key, Failure> {
     Ok(CONTROL.shared_key(&[&command.domain()?]))
 }
 
-/// The record of a hold.
+/// The record of a hold, as an administrator writes it by hand.
 #[must_use]
 pub fn record(now: Timestamp, reason: &str) -> Item {
     Item::new().with("held_at", now).with("reason", reason)

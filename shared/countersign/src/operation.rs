@@ -245,10 +245,8 @@ impl<E: Effect> Operation<E> {
             None => step.remove("due_shard").remove("due_at"),
             Some(shard) => step.set("due_shard", shard).set("due_at", due),
         };
-        // What is in conflict waits for a person whatever else it comes to.
-        let step = if self.conflict {
-            step
-        } else if to == State::NeedsOperator {
+        // What is in conflict has ended, and waits for a person whatever else it comes to, until that is `cleared`.
+        let step = if to == State::NeedsOperator {
             self.waits(step, due)
         } else if self.state == State::NeedsOperator {
             waits_no_longer(step)

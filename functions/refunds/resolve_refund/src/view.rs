@@ -66,11 +66,7 @@ pub(crate) fn one(looked: &Looked<Refund>) -> Result<Value, Failure> {
                 let (state, order) = (foreseen.operation.state, balances(foreseen.subject.as_ref())?);
                 json!({ "outcome": word, "state": state, "order": order })
             }
-            Err(refused) => {
-                let mut refused = json!(refused);
-                refused["outcome"] = json!(word);
-                refused
-            }
+            Err(refused) => json!({ "outcome": word, "error": json!(refused).get("error") }),
         });
     }
     let (operation, order) = (row(&looked.operation)?, balances(looked.subject.as_ref())?);

@@ -37,12 +37,48 @@ impl Alarms {
                 return Some(format!("attention: {operation} of {tenant} was left alone ({alarm}): see functions.log"));
             }
         };
-        let persona = operator(tenant).map_or("an operator", |persona| persona.name);
-        Some(format!("attention: {operation} of {tenant} {what}: cargo local attention {operation} --as {persona}"))
+        let look = match operator(tenant) {
+            Some(persona) => format!("cargo local attention {operation} --as {}", persona.name),
+            None => format!("an operator of {tenant} has to look, and there is none here"),
+        };
+        Some(format!("attention: {operation} of {tenant} {what}: {look}"))
     }
 }
 
 /// Who looks after a tenant's operations.
 fn operator(tenant: &str) -> Option<&'static Persona> {
     Persona::people().find(|persona| persona.tenant == tenant && persona.roles.contains(&OPERATOR))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn line(alarm: &str, tenant: &str) -> String {
+        json!({ "message": "delivery", "alarm": alarm, "tenant": tenant, "operation_id": "op_1" }).to_string()
+    }
+
+    #[test]
+    fn an_alarm_is_told_once_until_somebody_has_decided() {
+        let mut alarms = Alarms::default();
+        let told = alarms.heard(&line("needs_operator", "acme"));
+        let expected = "attention: op_1 of acme needs an operator: cargo local attention op_1 --as acme-operator";
+        assert_eq!(told.as_deref(), Some(expected));
+        assert_eq!(alarms.heard(&line("needs_operator", "acme")), None);
+        assert!(alarms.heard(&line("conflict", "globex")).is_some_and(|told| told.ends_with("there is none here")));
+        assert_eq!(alarms.heard(&json!({ "message": "delivery", "operation_id": "op_1" }).to_string()), None);
+        let resolved = json!({ "message": "resolved", "tenant": "acme", "operation_id": "op_1" });
+        assert_eq!(alarms.heard(&resolved.to_string()), None);
+        assert!(alarms.heard(&line("conflict", "acme")).is_some());
+    }
+
+    #[test]
+    fn what_is_no_alarm_is_told_to_nobody() {
+        let mut alarms = Alarms::default();
+        for line in ["", "panicked: \"alarm\":", "{\"alarm\":1}", "{\"alarm\":\"conflict\"}", "[\"alarm\":"] {
+            assert_eq!(alarms.heard(line), None, "{line}");
+        }
+    }
 }

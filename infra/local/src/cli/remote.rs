@@ -149,3 +149,18 @@ impl Remote {
         Err(words::refusal(&refused).unwrap_or_else(|| refused.to_string()).into())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn revoking_has_failed_where_money_has_moved_or_may_move_and_nowhere_else() {
+        for state in State::ALL {
+            let answer = json!({ "operation_id": "op_1", "state": state });
+            let stopped = *state == State::Queued || state.is_void();
+            assert_eq!(outcome("revoke", &answer).is_ok(), stopped, "{state}");
+        }
+        assert!(outcome("revoke", &json!({ "operation_id": null, "state": null })).is_ok());
+    }
+}
