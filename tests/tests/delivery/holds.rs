@@ -1,11 +1,13 @@
 //! Holds: who stopped a domain, who let it go on, and why, whatever happens at once.
 
 use countersign::bounded::Remark;
+use countersign::change::{Change, Snapshot, Step};
 use countersign::clock::Timestamp;
-use countersign::command::execute;
+use countersign::command::{Command as _, Decision, execute};
 use countersign::effect::Effect as _;
 use countersign::failure::{Code, Failure};
 use countersign::hold::{self, Holds, Switch, Turn};
+use countersign::ledger::{Commit, Ledger as _};
 use refunds::Refund;
 use tests::app::{code, key, submit};
 use tests::{App, run};
@@ -121,12 +123,53 @@ fn a_hold_that_was_written_by_hand_can_be_released_and_one_that_was_changed_mean
         switch(&app, "acme-operator", Turn::Released, "reconciled").await.unwrap();
         assert_eq!(holds(&app).await.held_at, None);
         // Of one that was written by hand over another, what is on record stays.
-        app.commit(countersign::change::Change(vec![
-            countersign::change::Step::update(control).set("held_at", Timestamp::now()).set("reason", "by hand"),
-        ]))
-        .await;
+        app.commit(Change(vec![Step::update(control).set("held_at", Timestamp::now()).set("reason", "by hand")])).await;
         switch(&app, "acme-operator", Turn::Released, "by command").await.unwrap();
         assert_eq!(told(&holds(&app).await).len(), 2);
+        app.stop().await;
+    });
+}
+
+/// What a switch would write, by what was seen.
+fn written(app: &App, turn: Turn, seen: &Snapshot, now: Timestamp) -> Change {
+    let by = app.caller("acme-operator");
+    let switch = Switch::new(&by, Refund::COMMAND, turn, Remark::parse("the bank called").unwrap()).unwrap();
+    match switch.decide(seen, now).unwrap() {
+        Decision::Commit(change, ()) => change,
+        other => panic!("nothing is written: {other:?}"),
+    }
+}
+
+#[test]
+fn a_switch_is_not_written_over_another_that_it_has_not_seen() {
+    run(async {
+        let app = App::quiet().await;
+        let (ledger, now) = (app.gateway.ledger(), Timestamp::now());
+        let control = hold::key(Refund::COMMAND).unwrap();
+        let look = async || ledger.load(std::slice::from_ref(&control)).await.unwrap();
+        for turn in [Turn::Held, Turn::Released, Turn::Held] {
+            let seen = look().await;
+            let [one, other] = [0, 1].map(|_| written(&app, turn, &seen, now));
+            assert_eq!(ledger.commit(&one).await.unwrap(), Commit::Done);
+            assert!(matches!(ledger.commit(&other).await.unwrap(), Commit::Lost(_)), "{turn}");
+        }
+        // Released and held again within the same second.
+        let held = look().await;
+        for turn in [Turn::Released, Turn::Held] {
+            app.commit(written(&app, turn, &look().await, now)).await;
+        }
+        let release = written(&app, Turn::Released, &held, now);
+        assert!(matches!(ledger.commit(&release).await.unwrap(), Commit::Lost(_)));
+        // By hand.
+        let held = look().await;
+        app.commit(Change(vec![Step::update(control.clone()).remove("held_at")])).await;
+        let release = written(&app, Turn::Released, &held, now);
+        assert!(matches!(ledger.commit(&release).await.unwrap(), Commit::Lost(_)));
+        let released = look().await;
+        app.commit(Change(vec![Step::update(control.clone()).set("held_at", now)])).await;
+        let hold = written(&app, Turn::Held, &released, now);
+        assert!(matches!(ledger.commit(&hold).await.unwrap(), Commit::Lost(_)));
+        assert_eq!(told(&holds(&app).await).len(), 5);
         app.stop().await;
     });
 }
