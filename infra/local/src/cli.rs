@@ -9,7 +9,7 @@ mod serve;
 mod words;
 
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
@@ -169,6 +169,11 @@ pub async fn run() -> ExitCode {
 async fn demonstrate(json: bool) -> Result<ExitCode, Stop> {
     let functions = build::functions().await?;
     Ok(if demo::run(functions, json).await? { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// What a command for this folder has to say beside what it says for the usual one.
+pub(crate) fn beside(folder: &Path) -> String {
+    if folder == Path::new(DEFAULT_FOLDER) { String::new() } else { format!(" --folder {}", folder.display()) }
 }
 
 /// What the command was asked for, on standard output.

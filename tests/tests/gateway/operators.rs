@@ -117,7 +117,8 @@ fn a_refund_that_needs_an_operator_is_told_at_the_terminal_listed_shown_and_reso
         handled(folder.path(), &operation).await;
         forget(&gateway, &operation, 2_500).await;
         let told = gateway.told("attention: ").await;
-        let look = format!("cargo local attention {operation} --as acme-operator");
+        let path = folder.path().display();
+        let look = format!("cargo local attention {operation} --as acme-operator --folder {path}");
         assert_eq!(told, format!("attention: {operation} of acme needs an operator: {look}"));
 
         let listed = gateway.ran(&["attention", "--as", "acme-operator"]).await;

@@ -1,17 +1,28 @@
 //! Alarms: a line of a function's log that is for a person, as the person at the terminal is told it, once.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use countersign::operation::OPERATOR;
 use serde_json::Value;
 
 use crate::issuer::Persona;
 
-/// What has been told.
-#[derive(Debug, Default)]
-pub(super) struct Alarms(BTreeSet<(String, String)>);
+use super::beside;
+
+/// What has been told of a gateway's world.
+#[derive(Debug)]
+pub(super) struct Alarms {
+    told: BTreeSet<(String, String)>,
+    beside: String,
+}
 
 impl Alarms {
+    /// Nothing has been told yet of the world in this folder.
+    pub(super) fn of(folder: &Path) -> Self {
+        Self { told: BTreeSet::new(), beside: beside(folder) }
+    }
+
     /// What a line of the log tells a person, unless they were told before. A decision about an operation ends that.
     pub(super) fn heard(&mut self, line: &str) -> Option<String> {
         // Most lines are of no interest, and not worth being read.
@@ -23,11 +34,11 @@ impl Alarms {
         let (operation, tenant) = (of("operation_id")?, of("tenant")?);
         let Some(alarm) = of("alarm") else {
             if of("message") == Some("resolved") {
-                self.0.retain(|(known, _)| known != operation);
+                self.told.retain(|(known, _)| known != operation);
             }
             return None;
         };
-        if !self.0.insert((operation.to_owned(), alarm.to_owned())) {
+        if !self.told.insert((operation.to_owned(), alarm.to_owned())) {
             return None;
         }
         let what = match alarm {
@@ -38,7 +49,7 @@ impl Alarms {
             }
         };
         let look = match operator(tenant) {
-            Some(persona) => format!("cargo local attention {operation} --as {}", persona.name),
+            Some(persona) => format!("cargo local attention {operation} --as {}{}", persona.name, self.beside),
             None => format!("an operator of {tenant} has to look, and there is none here"),
         };
         Some(format!("attention: {operation} of {tenant} {what}: {look}"))
@@ -62,7 +73,7 @@ mod tests {
 
     #[test]
     fn an_alarm_is_told_once_until_somebody_has_decided() {
-        let mut alarms = Alarms::default();
+        let mut alarms = Alarms::of(Path::new(".countersign"));
         let told = alarms.heard(&line("needs_operator", "acme"));
         let expected = "attention: op_1 of acme needs an operator: cargo local attention op_1 --as acme-operator";
         assert_eq!(told.as_deref(), Some(expected));
@@ -76,7 +87,7 @@ mod tests {
 
     #[test]
     fn what_is_no_alarm_is_told_to_nobody() {
-        let mut alarms = Alarms::default();
+        let mut alarms = Alarms::of(Path::new("/tmp/other"));
         for line in ["", "panicked: \"alarm\":", "{\"alarm\":1}", "{\"alarm\":\"conflict\"}", "[\"alarm\":"] {
             assert_eq!(alarms.heard(line), None, "{line}");
         }

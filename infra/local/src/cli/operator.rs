@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::control::{As, Operator};
 
 use super::remote::{Remote, agreed, show};
-use super::{Attention, Resolve, Stop, say, tell, words};
+use super::{Attention, Resolve, Stop, beside, say, tell, words};
 
 /// Lists what needs a person, or shows one operation.
 pub(super) async fn attention(folder: &Path, attention: &Attention) -> Result<ExitCode, Stop> {
@@ -32,10 +32,11 @@ pub(super) async fn attention(folder: &Path, attention: &Attention) -> Result<Ex
         return Ok(ExitCode::SUCCESS);
     }
     say(&table(&rows));
+    let beside = beside(folder);
     if let Some(next) = next {
-        tell(&format!("there is more: cargo local attention --as {persona} --after {next}"));
+        tell(&format!("there is more: cargo local attention --as {persona} --after {next}{beside}"));
     }
-    tell(&format!("look at one: cargo local attention OPERATION --as {persona}"));
+    tell(&format!("look at one: cargo local attention OPERATION --as {persona}{beside}"));
     Ok(ExitCode::SUCCESS)
 }
 
