@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use countersign::bounded::{AmountMinor, Currency, IntentId, Principal, Tenant};
+use countersign::bounded::{AmountMinor, Currency, IntentId, Principal, Remark, Tenant};
 use countersign::caller::Caller;
 use countersign::change::Snapshot;
 use countersign::clock::Timestamp;
@@ -11,6 +11,7 @@ use countersign::consent::{self, Approver, Authority, Choice, Consent, Decide, D
 use countersign::digest::{Digest, Fields};
 use countersign::effect::Effect as _;
 use countersign::failure::Failure;
+use countersign::hold::{Switch, Turn};
 use countersign::intent::{Draft, Drafted, Intent, Prepare};
 use countersign::item::{Attr, Item};
 use countersign::key::Key;
@@ -160,6 +161,13 @@ impl App {
         };
         let prepare = Prepare::new(by, Unchecked(refund)).unwrap();
         execute(self.gateway.ledger(), &Timestamp::now, &prepare).await.unwrap().intent
+    }
+
+    /// Holds or releases all refunds, as this persona.
+    pub async fn switch(&self, persona: &str, turn: Turn, why: &str) -> Result<(), Failure> {
+        let by = self.caller(persona);
+        let switch = Switch::new(&by, Refund::COMMAND, turn, Remark::parse(why).unwrap())?;
+        execute(self.gateway.ledger(), &Timestamp::now, &switch).await
     }
 
     /// The decision about a proposal, its signature verified.

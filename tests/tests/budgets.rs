@@ -35,9 +35,9 @@ fn each_phase_of_each_tool_costs_exactly_what_the_table_says() {
 }
 
 #[test]
-fn a_refused_input_costs_nothing_in_every_tool() {
+fn a_refused_input_costs_nothing_in_every_tool_and_for_an_operator() {
     let free: Vec<_> = table().into_iter().filter(|row| row.phase == "refused input").collect();
-    assert_eq!(free.len(), 5);
+    assert_eq!(free.len(), 6);
     for row in free {
         assert_eq!((row.requests.as_str(), row.read_units, row.write_units), ("none", 0.0, 0.0), "{row}");
     }

@@ -2,6 +2,8 @@
 
 #[path = "delivery/evidence.rs"]
 mod evidence;
+#[path = "delivery/holds.rs"]
+mod holds;
 #[path = "delivery/lost.rs"]
 mod lost;
 #[path = "delivery/meanwhile.rs"]

@@ -8,6 +8,8 @@ mod door;
 mod errors;
 #[path = "gateway/life.rs"]
 mod life;
+#[path = "gateway/operators.rs"]
+mod operators;
 #[path = "gateway/people.rs"]
 mod people;
 #[path = "gateway/protocol.rs"]

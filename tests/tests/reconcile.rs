@@ -2,12 +2,16 @@
 
 #[path = "reconcile/absence.rs"]
 mod absence;
+#[path = "reconcile/attention.rs"]
+mod attention;
 #[path = "reconcile/cancel.rs"]
 mod cancel;
 #[path = "reconcile/conflict.rs"]
 mod conflict;
 #[path = "reconcile/found.rs"]
 mod found;
+#[path = "reconcile/meanwhile.rs"]
+mod meanwhile;
 #[path = "reconcile/operator.rs"]
 mod operator;
 #[path = "reconcile/provider.rs"]

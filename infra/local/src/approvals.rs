@@ -120,7 +120,7 @@ impl Approvals {
     }
 
     /// The persona as a signed-in person.
-    fn person(&self, persona: &Persona) -> Result<Approver, Failure> {
+    pub(crate) fn person(&self, persona: &Persona) -> Result<Approver, Failure> {
         let refused = |error: countersign::bounded::Refused| Failure::internal(error);
         let roles = persona.roles.iter().map(|role| Role::parse(role)).collect::<Result<_, _>>().map_err(refused)?;
         Ok(Approver(Caller {

@@ -1,15 +1,21 @@
 //! The command line: `cargo local`.
 
+mod alarm;
 mod build;
+mod holds;
+mod operator;
 mod remote;
 mod serve;
+mod words;
 
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
-use countersign::delivery::Resolution;
+use countersign::bounded::{OperationId, Remark};
+use countersign::delivery::{Place, Resolution};
+use countersign::hold::Turn;
 
 use crate::{demo, folder};
 
@@ -61,23 +67,49 @@ enum Command {
     Reject(Decide),
     /// Take an approval back, as long as nothing was sent.
     Revoke(Decide),
+    /// List what needs a person, or show one refund.
+    Attention(Attention),
     /// Say, as an operator, what became of a refund that needs one.
     Resolve(Resolve),
     /// Stop all refunds: nothing is accepted or sent.
-    Hold {
-        /// Why, for whoever asks later.
-        #[arg(long)]
-        reason: String,
-    },
+    Hold(Switch),
     /// Let refunds go on.
-    Release,
+    Release(Switch),
+    /// Show whether refunds are held, and who held and released them, when and why.
+    Holds,
+}
+
+/// What an operator looks at.
+#[derive(Debug, Args)]
+pub(crate) struct Attention {
+    /// One refund, by its operation_id; without it, all that wait for a person are listed.
+    #[arg(value_parser = OperationId::parse)]
+    operation: Option<OperationId>,
+    /// The persona who looks, such as acme-operator.
+    #[arg(long = "as")]
+    persona: String,
+    /// Go on after the page that gave this.
+    #[arg(long, value_parser = Place::parse, conflicts_with = "operation")]
+    after: Option<Place>,
+}
+
+/// Who holds or releases, and why.
+#[derive(Debug, Args)]
+pub(crate) struct Switch {
+    /// The persona who does it, such as acme-operator.
+    #[arg(long = "as")]
+    persona: String,
+    /// Why, for whoever asks later: 1 to 500 characters.
+    #[arg(long, value_parser = Remark::parse)]
+    reason: Remark,
 }
 
 /// What an operator found out.
 #[derive(Debug, Args)]
 pub(crate) struct Resolve {
     /// The operation_id that is needs_operator or in conflict.
-    operation: String,
+    #[arg(value_parser = OperationId::parse)]
+    operation: OperationId,
     /// The persona who found it out, such as acme-operator.
     #[arg(long = "as")]
     persona: String,
@@ -85,8 +117,11 @@ pub(crate) struct Resolve {
     #[arg(long, value_parser = Resolution::parse)]
     outcome: Resolution,
     /// How it was found out, in 1 to 500 characters.
+    #[arg(long, value_parser = Remark::parse)]
+    evidence: Remark,
+    /// Do not ask.
     #[arg(long)]
-    evidence: String,
+    yes: bool,
 }
 
 /// Who decides about what.
@@ -119,9 +154,11 @@ pub async fn run() -> ExitCode {
         Some(Command::Approve(decide)) => remote::decide(&folder, &decide, "approve").await,
         Some(Command::Reject(decide)) => remote::decide(&folder, &decide, "reject").await,
         Some(Command::Revoke(decide)) => remote::decide(&folder, &decide, "revoke").await,
-        Some(Command::Resolve(resolve)) => remote::resolve(&folder, &resolve).await,
-        Some(Command::Hold { reason }) => remote::hold(&folder, reason).await,
-        Some(Command::Release) => remote::release(&folder).await,
+        Some(Command::Attention(attention)) => operator::attention(&folder, &attention).await,
+        Some(Command::Resolve(resolve)) => operator::resolve(&folder, &resolve).await,
+        Some(Command::Hold(switch)) => holds::switch(&folder, &switch, Turn::Held).await,
+        Some(Command::Release(switch)) => holds::switch(&folder, &switch, Turn::Released).await,
+        Some(Command::Holds) => holds::show(&folder).await,
     };
     ran.unwrap_or_else(|stop| {
         tell(&format!("error: {stop}"));
@@ -132,6 +169,11 @@ pub async fn run() -> ExitCode {
 async fn demonstrate(json: bool) -> Result<ExitCode, Stop> {
     let functions = build::functions().await?;
     Ok(if demo::run(functions, json).await? { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// What a command for this folder has to say beside what it says for the usual one.
+pub(crate) fn beside(folder: &Path) -> String {
+    if folder == Path::new(DEFAULT_FOLDER) { String::new() } else { format!(" --folder {}", folder.display()) }
 }
 
 /// What the command was asked for, on standard output.

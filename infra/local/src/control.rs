@@ -1,4 +1,4 @@
-//! The control routes: how `cargo local token|approve|reject|revoke|resolve|hold|release` speak to the gateway that runs, never to its file.
+//! The control routes: how the subcommands of `cargo local` speak to the gateway that runs, never to its file.
 //!
 //! Every request carries the token of `run.json`, which only the gateway's owner can read.
 
@@ -11,14 +11,13 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
-use countersign::bounded::OperationId;
-use countersign::change::{Change, Step};
+use countersign::bounded::{OperationId, Remark};
 use countersign::clock::{Timestamp, wall_clock};
+use countersign::command::execute;
 use countersign::consent::Verdict;
 use countersign::effect::Effect as _;
 use countersign::failure::{Code, Failure, Retry};
-use countersign::hold;
-use countersign::ledger::{Commit, Ledger as _};
+use countersign::hold::{self, Switch, Turn};
 use refunds::Refund;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -51,10 +50,12 @@ pub struct Operator {
     pub token: String,
 }
 
-/// Why all refunds are stopped.
+/// Who holds or releases all refunds.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Hold {
-    /// For whoever asks later.
+    /// A persona's name.
+    pub persona: String,
+    /// Why, for whoever asks later.
     pub reason: String,
 }
 
@@ -84,6 +85,7 @@ pub(crate) fn router(control: Arc<Control>) -> Router {
         .route("/control/operators", post(operator))
         .route("/control/hold", post(hold))
         .route("/control/release", post(release))
+        .route("/control/holds", get(holds))
         .route("/control/proposals/{id}", get(show))
         .route("/control/proposals/{id}/approve", post(approve))
         .route("/control/proposals/{id}/reject", post(reject))
@@ -120,22 +122,28 @@ async fn operator(State(control): State<Arc<Control>>, Json(by): Json<As>) -> Re
     }
 }
 
-async fn hold(State(control): State<Arc<Control>>, Json(Hold { reason }): Json<Hold>) -> Response {
-    answer(control.commit(hold::set(Refund::COMMAND, Timestamp::now(), &reason)).await)
+async fn hold(control: State<Arc<Control>>, body: Json<Hold>) -> Response {
+    switch(control, body, Turn::Held).await
 }
 
-async fn release(State(control): State<Arc<Control>>) -> Response {
-    answer(control.commit(hold::release(Refund::COMMAND, Timestamp::now())).await)
+async fn release(control: State<Arc<Control>>, body: Json<Hold>) -> Response {
+    switch(control, body, Turn::Released).await
 }
 
-impl Control {
-    /// Writes a step as an administrator's role would.
-    async fn commit(&self, step: Result<Step, Failure>) -> Result<(), Failure> {
-        match self.approvals.ledger.commit(&Change(vec![step?])).await? {
-            Commit::Done => Ok(()),
-            Commit::Lost(_) | Commit::Contended => Err(Failure::temporarily_unavailable("the ledger is busy")),
-        }
-    }
+/// Holds or releases as an administrator's role would.
+async fn switch(State(control): State<Arc<Control>>, Json(body): Json<Hold>, turn: Turn) -> Response {
+    let Some(persona) = Persona::find(&body.persona) else { return unknown() };
+    let switched = async {
+        let why = Remark::parse(&body.reason).map_err(|why| Failure::invalid_input("reason", why.to_string()))?;
+        let by = control.approvals.person(persona)?.0;
+        let switch = Switch::new(&by, Refund::COMMAND, turn, why)?;
+        execute(&control.approvals.ledger, &Timestamp::now, &switch).await
+    };
+    answer(switched.await)
+}
+
+async fn holds(State(control): State<Arc<Control>>) -> Response {
+    answer(hold::holds(&control.approvals.ledger, Refund::COMMAND).await)
 }
 
 async fn show(State(control): State<Arc<Control>>, Path(id): Path<String>, Query(by): Query<As>) -> Response {

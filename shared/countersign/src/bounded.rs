@@ -6,6 +6,7 @@
 mod integer;
 mod money;
 mod names;
+mod remark;
 mod set;
 mod text;
 mod visible;
@@ -14,6 +15,7 @@ pub use integer::Range;
 pub use money::{AmountMinor, Currency};
 pub(crate) use names::tag;
 pub use names::{Actor, Client, Domain, IdempotencyKey, IntentId, Issuer, Nonce, OperationId, Principal, Role, Tenant};
+pub use remark::Remark;
 pub use set::Set;
 pub use text::{Alphabet, Grammar};
 pub use visible::deceives;

@@ -49,7 +49,21 @@ const BLIND: u32 = 2;
 /// The decision's refusal, the ledger's failure, `temporarily_unavailable` under endless contention, or `internal` when
 /// the decision never has enough, or takes no notice of what its change is refused for.
 pub async fn execute<C: Command>(ledger: &impl Ledger, clock: &impl Clock, command: &C) -> Result<C::Answer, Failure> {
-    let mut seen = ledger.load(&command.keys()).await?;
+    let seen = ledger.load(&command.keys()).await?;
+    execute_on(ledger, clock, command, seen).await
+}
+
+/// Carries a command out on what was seen of its records before. Where that is older than a load would be, the guards of
+/// the command's change have to notice whatever has changed since.
+///
+/// # Errors
+/// As [`execute`].
+pub(crate) async fn execute_on<C: Command>(
+    ledger: &impl Ledger,
+    clock: &impl Clock,
+    command: &C,
+    mut seen: Snapshot,
+) -> Result<C::Answer, Failure> {
     let (mut asking, mut blind) = (false, 0);
     for round in 0..ROUNDS {
         let (change, answer) = match command.decide(&seen, clock())? {

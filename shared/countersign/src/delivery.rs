@@ -3,6 +3,7 @@
 //! A step of its own persists that sending begins, before it does. A reply that did not come makes the operation
 //! `unknown`, never `failed`; a worker that did not come back likewise.
 
+mod attention;
 mod books;
 mod cancel;
 mod claim;
@@ -14,6 +15,7 @@ mod sweep;
 use std::future::Future;
 use std::time::Duration;
 
+pub use attention::{Foreseen, Look, Looked, Place, Waiting, waiting};
 pub use cancel::Cancel;
 pub use claim::{Claim, Claimed, Ticket};
 pub use evidence::Evidence;
@@ -24,7 +26,7 @@ pub use sweep::{attempt, sweep};
 use crate::bounded::{IntentId, OperationId, Tenant};
 use crate::change::{Snapshot, Step};
 use crate::clock::Clock;
-use crate::command::{Command, execute};
+use crate::command::{Command, Decision, execute, execute_on};
 use crate::effect::Effect;
 use crate::failure::{Code, Failure};
 use crate::intent::Intent;
@@ -258,7 +260,15 @@ pub async fn reconcile<E: External, P: Provider<E>>(
         Ok(_) if P::TERMS.lookup_lag.is_none() => Found::Nothing("the provider has no lookup".to_owned()),
         Ok(request) => provider.look_up(&operation.intent_id, &request).await,
     };
-    record(ledger, clock, &Evidence::<E>::new(target.clone(), found, looked_at, P::TERMS)?).await
+    let evidence = Evidence::<E>::new(target.clone(), found, looked_at, P::TERMS)?;
+    // What was seen before the lookup will do where something is written: then the write finds out whether it is so still.
+    if let Ok(Decision::Commit(..)) = evidence.decide(&seen, clock()) {
+        match execute_on(ledger, clock, &evidence, seen).await {
+            Err(failure) if failure.code() == Code::TEMPORARILY_UNAVAILABLE => {}
+            recorded => return recorded,
+        }
+    }
+    record(ledger, clock, &evidence).await
 }
 
 /// Which operation has used an intent, where a provider's event names one, and for what effect.

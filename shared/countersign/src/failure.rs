@@ -47,6 +47,8 @@ codes! {
     NOT_FOUND = "not_found";
     /// An operator has stopped this kind of work.
     HELD = "held";
+    /// There is no hold to release.
+    NOT_HELD = "not_held";
     /// The amount is over the approver's limit.
     LIMIT_EXCEEDED = "limit_exceeded";
     /// Whoever approves this has to say that they know of an earlier operation.

@@ -1,4 +1,10 @@
 //! Holds: an operator stops one business domain. Nothing is accepted or sent until the hold is released.
+//!
+//! Each hold and each release stays on record, with who and why: the control record names the last of them, and each of
+//! them the one before.
+
+mod history;
+mod switch;
 
 use crate::change::{Guard, Snapshot, Step};
 use crate::clock::Timestamp;
@@ -7,6 +13,9 @@ use crate::failure::{Code, Failure, Retry};
 use crate::item::Item;
 use crate::key::{Key, Kind};
 
+pub use history::{Holds, Switched, holds};
+pub use switch::{Switch, Turn};
+
 const CONTROL: Kind = Kind::ledger("control");
 
 /// Where a domain's hold lies: `control#` and the domain, for all tenants.
@@ -14,29 +23,13 @@ const CONTROL: Kind = Kind::ledger("control");
 /// # Errors
 /// When the domain's name is none, which its tests find.
 pub fn key(command: CommandName) -> Result<Key, Failure> {
-    Ok(CONTROL.shared_key(&command.domain()?))
+    Ok(CONTROL.shared_key(&[&command.domain()?]))
 }
 
-/// The record of a hold.
+/// The record of a hold, as an administrator writes it by hand.
 #[must_use]
 pub fn record(now: Timestamp, reason: &str) -> Item {
     Item::new().with("held_at", now).with("reason", reason)
-}
-
-/// The step by which an administrator holds the domain.
-///
-/// # Errors
-/// When the domain's name is none, which its tests find.
-pub fn set(command: CommandName, now: Timestamp, reason: &str) -> Result<Step, Failure> {
-    Ok(Step::put(key(command)?, record(now, reason)))
-}
-
-/// The step by which an administrator releases the domain.
-///
-/// # Errors
-/// When the domain's name is none, which its tests find.
-pub fn release(command: CommandName, now: Timestamp) -> Result<Step, Failure> {
-    Ok(Step::put(key(command)?, Item::new().with("released_at", now)))
 }
 
 /// Refuses while the domain is held.

@@ -40,18 +40,19 @@ impl Kind {
     /// The key of one record of this kind.
     #[must_use]
     pub fn key(self, tenant: &Tenant, id: &[&dyn Part]) -> Key {
-        let mut pk = format!("{}#{tenant}", self.name);
+        let parts: Vec<&dyn Part> = [tenant as &dyn Part].into_iter().chain(id.iter().copied()).collect();
+        self.shared_key(&parts)
+    }
+
+    /// The key of a record that belongs to no tenant, such as a hold.
+    #[must_use]
+    pub fn shared_key(self, id: &[&dyn Part]) -> Key {
+        let mut pk = self.name.to_owned();
         for part in id {
             pk.push('#');
             pk.push_str(&part.part());
         }
         Key { table: self.table, pk }
-    }
-
-    /// The key of a record that belongs to no tenant, such as a hold.
-    #[must_use]
-    pub fn shared_key(self, id: &dyn Part) -> Key {
-        Key { table: self.table, pk: format!("{}#{}", self.name, id.part()) }
     }
 
     /// Reads a key of this kind back into its tenant and one id, as a stream record brings it.

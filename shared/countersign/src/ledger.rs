@@ -10,7 +10,7 @@ use std::future::Future;
 
 pub use cancellation::{Verdict, verdict};
 pub use dynamo::{Dynamo, Page};
-pub use tables::{DUE_INDEX, PENDING_INDEX, SUBJECT_INDEX, TableNames, create_tables};
+pub use tables::{ATTENTION_INDEX, DUE_INDEX, PENDING_INDEX, SUBJECT_INDEX, TableNames, create_tables};
 
 use crate::change::{Change, Snapshot};
 use crate::failure::Failure;

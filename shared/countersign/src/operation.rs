@@ -9,7 +9,7 @@ pub use transitions::{State, Worker};
 
 use crate::bounded::{IdempotencyKey, IntentId, Nonce, OperationId, Principal, Tenant};
 use crate::caller::Caller;
-use crate::change::Step;
+use crate::change::{Guard, Step};
 use crate::clock::Timestamp;
 use crate::digest::Fields;
 use crate::effect::{CommandName, Effect};
@@ -42,6 +42,12 @@ fn in_turn(now: Timestamp) -> impl Iterator<Item = u8> {
     let first = now.seconds().div_euclid(60).rem_euclid(DUE_SHARDS.into());
     let first = u8::try_from(first).unwrap_or_default();
     (first..DUE_SHARDS).chain(0..first)
+}
+
+/// The index partition of a tenant's operations of one command that wait for a person.
+#[must_use]
+pub fn attention<E: Effect>(tenant: &Tenant) -> String {
+    format!("{}#{tenant}", E::COMMAND.submit)
 }
 
 fn due_shard<E: Effect>(worker: Worker, shard: u8) -> String {
@@ -79,6 +85,8 @@ pub struct Operation<E> {
     pub lease_until: Option<Timestamp>,
     /// When a sweeper should look at it; none once it is final.
     pub due_at: Option<Timestamp>,
+    /// Since when it waits for a person; none where it waits for nobody.
+    pub attention_at: Option<Timestamp>,
     /// The exact request, from the first attempt on.
     pub request: Option<String>,
     /// When the first attempt began: the provider's window for duplicates is counted from here.
@@ -150,6 +158,7 @@ impl<E: Effect> Operation<E> {
             fence: 0,
             lease_until: None,
             due_at: Some(now + OVERDUE),
+            attention_at: None,
             request: None,
             first_sent_at: None,
             absent_since: None,
@@ -213,6 +222,7 @@ impl<E: Effect> Operation<E> {
             fence: item.integer("fence")?,
             lease_until: item.optional_moment("lease_until")?,
             due_at: item.optional_moment("due_at")?,
+            attention_at: item.optional_moment("attention_at")?,
             request: item.optional_text("request")?.map(str::to_owned),
             first_sent_at: item.optional_moment("first_sent_at")?,
             absent_since: item.optional_moment("absent_since")?,
@@ -227,7 +237,7 @@ impl<E: Effect> Operation<E> {
     }
 
     /// Where an arrow leads, and the step that moves it there: from exactly this state and fence, due again at `due` if a
-    /// worker has something left to do. `None` where the picture has no such arrow.
+    /// worker, or a person, has something left to do. `None` where the picture has no such arrow.
     pub(crate) fn moves(&self, event: Event, due: Timestamp, nonce: &Nonce) -> Option<(State, Step)> {
         let to = transitions::next(self.state, event, self.attempts)?;
         let step = self.stays(nonce).set("state", to.as_str());
@@ -235,7 +245,30 @@ impl<E: Effect> Operation<E> {
             None => step.remove("due_shard").remove("due_at"),
             Some(shard) => step.set("due_shard", shard).set("due_at", due),
         };
+        // What is in conflict has ended, and waits for a person whatever else it comes to, until that is `cleared`.
+        let step = if to == State::NeedsOperator {
+            self.waits(step, due)
+        } else if self.state == State::NeedsOperator {
+            waits_no_longer(step)
+        } else {
+            step
+        };
         Some((to, step))
+    }
+
+    /// The step that marks it as contradicted by evidence, once: from then on it waits for a person.
+    pub(crate) fn contradicted(&self, since: Timestamp, nonce: &Nonce) -> Step {
+        let step = self.stays(nonce).when(Guard::Lacks("conflict")).set("conflict", true);
+        self.waits(step, since)
+    }
+
+    /// A step of this operation's, by which it is contradicted no longer.
+    pub(crate) fn cleared(step: Step) -> Step {
+        waits_no_longer(step.when_is("conflict", true).remove("conflict"))
+    }
+
+    fn waits(&self, step: Step, since: Timestamp) -> Step {
+        step.set("attention", attention::<E>(&self.tenant)).set("attention_at", since)
     }
 
     /// The step that writes to it while it stays in exactly this state and fence.
@@ -252,6 +285,12 @@ impl<E: Effect> Operation<E> {
         self.conflict || !self.state.is_void()
     }
 
+    /// Whether nothing but a person's decision leads on.
+    #[must_use]
+    pub fn waits_for_a_person(&self) -> bool {
+        self.conflict || self.state == State::NeedsOperator
+    }
+
     /// What its state means for the caller, and what must not be done about it.
     #[must_use]
     pub fn advice(&self) -> &'static str {
@@ -266,6 +305,10 @@ impl<E: Effect> Operation<E> {
         let sum = self.id.as_str().bytes().fold(0_u8, u8::wrapping_add);
         state.worker().map(|worker| due_shard::<E>(worker, sum % DUE_SHARDS))
     }
+}
+
+fn waits_no_longer(step: Step) -> Step {
+    step.remove("attention").remove("attention_at")
 }
 
 #[cfg(test)]

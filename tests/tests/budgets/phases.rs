@@ -1,21 +1,20 @@
 //! The phases: each kind of call, and what passes the taps while it is made.
 
+mod people;
+
 use std::future::Future;
 use std::time::Duration;
 
 use countersign::bounded::Currency;
 use countersign::consent::Verdict;
 use countersign::operation::State;
-use local::gateway::PAGE;
 use local::provider::Behavior;
 use local::tap::{Fault, Rule, Seen};
-use local::visitor::{Page, Visitor};
 use refunds::Order;
 use serde_json::{Value, json};
 use tests::App;
 use tests::accounts::past;
 use tests::app::{code, key, prepare, submit};
-use tests::people::minutes_ago;
 use tests::worker::WORKER;
 
 use crate::row::Row;
@@ -40,6 +39,7 @@ pub(crate) async fn all(app: &App) -> Vec<Row> {
     meter.dispatch_refund().await;
     meter.reconcile_refunds().await;
     meter.approval_page().await;
+    meter.resolve_refund().await;
     meter.rows
 }
 
@@ -217,39 +217,6 @@ impl Meter<'_> {
             seen.retain(|seen| seen.operation != "Query");
             self.rows.push(Row::new(FUNCTION, phase, &seen));
         }
-    }
-
-    /// In a tenant in which nothing else is measured.
-    async fn approval_page(&mut self) {
-        let (app, by) = (self.app, self.app.caller("globex-agent"));
-        let page = app.gateway.http_url(PAGE).unwrap();
-        let visitor = Visitor::new().unwrap();
-        visitor.sign_in(&format!("{page}/"), "globex-approver").await.unwrap();
-        let order = app.order("globex", Currency::Eur, PAID).await;
-        self.looked(&visitor, "empty list", &format!("{page}/")).await;
-        let first = app.prepared_at(&by, &order, 100, minutes_ago(0)).await.id;
-        let address = format!("{page}/proposals/{first}");
-        let shown = self.looked(&visitor, "undecided proposal", &address).await;
-        let shown = self.pressed(&visitor, "approving and looking again", &shown, "/approve").await;
-        self.pressed(&visitor, "taking back and looking again", &shown, "/revoke").await;
-        // More of one order than are looked up.
-        for amount in 101..=160 {
-            app.prepared_at(&by, &order, amount, minutes_ago(0)).await;
-        }
-        self.looked(&visitor, "full page of the list", &format!("{page}/")).await;
-        self.looked(&visitor, "proposal of an order with sixty others", &address).await;
-    }
-
-    async fn looked(&mut self, visitor: &Visitor, phase: &str, address: &str) -> Page {
-        let (page, seen) = self.seen(PAGE, visitor.open(address)).await;
-        self.rows.push(Row::new(PAGE, phase, &seen));
-        page.unwrap()
-    }
-
-    async fn pressed(&mut self, visitor: &Visitor, phase: &str, shown: &Page, form: &str) -> Page {
-        let (page, seen) = self.seen(PAGE, visitor.submit(shown, form, &[])).await;
-        self.rows.push(Row::new(PAGE, phase, &seen));
-        page.unwrap()
     }
 
     async fn dispatch_refund(&mut self) {

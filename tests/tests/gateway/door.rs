@@ -74,12 +74,17 @@ fn the_control_routes_are_for_whoever_can_read_the_control_token() {
         let requests = || {
             let by = json!({ "persona": "acme-approver" });
             let decision = json!({ "persona": "acme-approver", "digest": shown.digest });
+            let switch = json!({ "persona": "acme-operator", "reason": "the bank called" });
             [
                 client.get(format!("{url}/proposals/{proposal}?persona=acme-approver")),
                 client.post(format!("{url}/proposals/{proposal}/approve")).json(&decision),
                 client.post(format!("{url}/proposals/{proposal}/reject")).json(&decision),
                 client.post(format!("{url}/proposals/{proposal}/revoke")).json(&by),
                 client.post(format!("{url}/tokens")).json(&by),
+                client.post(format!("{url}/operators")).json(&by),
+                client.post(format!("{url}/hold")).json(&switch),
+                client.post(format!("{url}/release")).json(&switch),
+                client.get(format!("{url}/holds")),
             ]
         };
         let agents = app.gateway.token(app.persona("acme-approver")).unwrap();

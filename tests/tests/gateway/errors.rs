@@ -45,6 +45,14 @@ fn where_no_gateway_runs_the_subcommands_say_how_to_start_one() {
         for verb in ["approve", "reject", "revoke"] {
             says(&ran(&["--folder", path, verb, proposal, "--as", "acme-approver", "--yes"]).await, &sentence);
         }
+        let word = ["--outcome", "failed", "--evidence", "seen", "--yes", "--as", "acme-operator"];
+        let operation = "op_aaaaaaaaaaaaaaaaaaaaaaaaaa";
+        says(&ran(&[&["--folder", path, "resolve", operation], &word[..]].concat()).await, &sentence);
+        says(&ran(&["--folder", path, "attention", "--as", "acme-operator"]).await, &sentence);
+        for verb in ["hold", "release"] {
+            says(&ran(&["--folder", path, verb, "--as", "acme-operator", "--reason", "x"]).await, &sentence);
+        }
+        says(&ran(&["--folder", path, "holds"]).await, &sentence);
         // A gateway that was killed leaves its note behind.
         let mut gateway = Process::start(folder.path(), 0).await;
         gateway.end("KILL").await;
@@ -61,7 +69,14 @@ fn an_unknown_persona_is_told_who_there_is() {
         let who = "acme-agent, acme-approver, acme-junior, acme-owner, acme-clerk-approver, acme-operator, \
             globex-agent, globex-approver";
         let proposal = "prop_aaaaaaaaaaaaaaaaaaaaaaaaaa";
-        for arguments in [&["token", "mallory"][..], &["approve", proposal, "--as", "mallory", "--yes"]] {
+        for arguments in [
+            &["token", "mallory"][..],
+            &["approve", proposal, "--as", "mallory", "--yes"],
+            &["revoke", proposal, "--as", "mallory", "--yes"],
+            &["attention", "--as", "mallory"],
+            &["hold", "--as", "mallory", "--reason", "x"],
+            &["release", "--as", "mallory", "--reason", "x"],
+        ] {
             let ran = gateway.ran(arguments).await;
             assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.lines().count()), (Some(1), "", 1), "{ran:?}");
             let start = format!("error: not_found: there is no such persona; choose one of: {who}");

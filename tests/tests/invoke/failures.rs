@@ -44,8 +44,9 @@ const ROWS: [Row; 19] = [
 ];
 
 /// Codes that none of these tools gives.
-const ELSEWHERE: [(&str, &str); 8] = [
+const ELSEWHERE: [(&str, &str); 9] = [
     ("not_waiting", "an answer to a person who resolves: reconcile/resolve.rs"),
+    ("not_held", "an answer to a person who releases: delivery/holds.rs"),
     ("limit_exceeded", "an answer to a person who approves: consents.rs"),
     ("acknowledgment_required", "an answer to a person who approves: page/deciding.rs"),
     ("already_decided", "an answer to a person who approves: consents.rs"),

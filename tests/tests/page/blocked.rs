@@ -2,25 +2,16 @@
 
 use countersign::bounded::{Currency, Tenant};
 use countersign::change::{Change, Step};
-use countersign::clock::Timestamp;
-use countersign::effect::Effect as _;
-use countersign::hold;
+use countersign::hold::Turn;
 use countersign::operation::State;
 use local::visitor::Page;
-use refunds::{Order, Refund};
+use refunds::Order;
 use tests::{App, run};
 
 use crate::person::{Person, offers, refusal};
 
 const HELD: &str = "An operator has stopped all refunds.";
 const FROZEN: &str = "Refunds of this order are stopped.";
-
-async fn hold(app: &App, held: bool) {
-    let now = Timestamp::now();
-    let step =
-        if held { hold::set(Refund::COMMAND, now, "the bank called") } else { hold::release(Refund::COMMAND, now) };
-    app.commit(Change(vec![step.unwrap()])).await;
-}
 
 /// Says that the provider contradicts so many refunds of the order.
 async fn conflicts(app: &App, order: &Order, count: i64) {
@@ -46,7 +37,7 @@ fn while_all_refunds_are_held_it_is_said_and_people_decide_on() {
         for path in ["/".to_owned(), format!("/proposals/{approve}"), format!("/proposals/{}", waiting.proposal)] {
             assert!(!person.get(&path).await.body.contains(HELD), "{path}");
         }
-        hold(&app, true).await;
+        app.switch("acme-operator", Turn::Held, "the bank called").await.unwrap();
         assert!(person.get("/").await.body.contains(HELD));
         for proposal in [&approve, &waiting.proposal] {
             let shown = person.look(proposal).await;
@@ -57,7 +48,7 @@ fn while_all_refunds_are_held_it_is_said_and_people_decide_on() {
         assert!(decided.body.contains("acme-approver approved it at") && warns(&decided, HELD), "{}", decided.body);
         let decided = person.press(&reject, "reject", &[]).await;
         assert!(decided.body.contains("acme-approver rejected it at") && !decided.body.contains(HELD));
-        hold(&app, false).await;
+        app.switch("acme-operator", Turn::Released, "the bank is back").await.unwrap();
         assert!(!person.look(&approve).await.body.contains(HELD));
         app.stop().await;
     });

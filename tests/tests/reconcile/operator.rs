@@ -8,14 +8,14 @@ use tests::{App, run};
 
 use crate::scene::{DAY, REFUNDED, RESERVED, Scene, nothing};
 
-const FUNCTION: &str = "resolve_refund";
+pub(crate) const FUNCTION: &str = "resolve_refund";
 
-fn token(app: &App, audience: &str, persona: &str) -> String {
+pub(crate) fn token(app: &App, audience: &str, persona: &str) -> String {
     let issuer = app.gateway.keys().issuer(local::gateway::ISSUER).unwrap();
     issuer.token_for(audience, app.persona(persona), countersign::clock::wall_clock(), DEFAULT_TTL).unwrap()
 }
 
-async fn post(app: &App, token: Option<&str>, body: impl Into<reqwest::Body>) -> (u16, Value) {
+pub(crate) async fn post(app: &App, token: Option<&str>, body: impl Into<reqwest::Body>) -> (u16, Value) {
     let request = reqwest::Client::new().post(app.gateway.http_url(FUNCTION).unwrap()).body(body);
     let request = match token {
         Some(token) => request.bearer_auth(token),
@@ -99,6 +99,7 @@ fn a_body_that_is_not_the_whole_of_it_is_refused() {
             changed("evidence", json!("a\nb")),
             changed("amount_minor", json!(1)),
             changed("tenant", json!("globex")),
+            changed("version", json!("1")),
             changed("evidence", json!("x".repeat(9_000))),
         ];
         for body in bad {

@@ -9,7 +9,7 @@ use countersign::delivery::{
     Claim, Claimed, Found, Outcome, Provider, Record, Resolution, Resolve, Sent, Terms, Ticket, Unsayable, reconcile,
 };
 use countersign::failure::Failure;
-use countersign::operation::{Operation, State};
+use countersign::operation::{self, Operation, State};
 use refunds::{Order, Refund};
 use tests::App;
 use tests::worker::{Submitted, target};
@@ -152,8 +152,14 @@ impl Scene {
         move || now
     }
 
+    /// The operation as it is now: whatever happened, it is listed as long as a person has to look at it, and no longer.
     pub(crate) async fn operation(&self) -> Operation<Refund> {
-        self.app.operation(&self.refund.operation).await
+        let operation = self.app.operation(&self.refund.operation).await;
+        let item = self.app.item(&operation::key(&operation.tenant, &operation.id)).await.unwrap();
+        let waits = operation.state == State::NeedsOperator || operation.conflict;
+        assert_eq!(item.text("attention").ok(), waits.then_some("submit_refund#acme"), "{operation:?}");
+        assert_eq!(operation.attention_at.is_some(), waits, "{operation:?}");
+        operation
     }
 
     pub(crate) async fn state(&self) -> State {

@@ -1,6 +1,7 @@
 //! The Lambda function `resolve_refund`.
 
 mod resolve_refund;
+mod view;
 
 use countersign::config::Config;
 use lambda_runtime::{Error, LambdaEvent, run, service_fn};

@@ -1,13 +1,16 @@
-//! `resolve_refund`: an operator says what became of a refund that needs one, and how it was found out.
+//! `resolve_refund`: an operator sees what needs a person, and says what became of it and how it was found out.
 //!
 //! It is no tool and no gateway lists it: it takes a person's own token, for an audience that no agent gets.
+//! `GET` lists, `GET` with an `operation_id` shows one, and `POST` is the operator's word. No `GET` changes anything.
+
+use std::collections::HashMap;
 
 use aws_lambda_events::lambda_function_urls::{LambdaFunctionUrlRequest, LambdaFunctionUrlResponse};
-use countersign::bounded::OperationId;
+use countersign::bounded::{Nonce, OperationId};
 use countersign::caller::Caller;
 use countersign::clock::Timestamp;
 use countersign::command::execute;
-use countersign::delivery::{Resolution, Resolve};
+use countersign::delivery::{Look, Place, Resolution, Resolve, waiting};
 use countersign::failure::{Code, Failure};
 use countersign::ledger::Dynamo;
 use countersign::operation::Operation;
@@ -16,8 +19,10 @@ use http::header::{ALLOW, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, WWW_AUTHEN
 use http::{HeaderMap, HeaderValue, StatusCode};
 use refunds::{EXCEEDS_REFUNDABLE, Refund};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokens::{Nobody, Tokens};
+
+use crate::view;
 
 /// The largest body: an id, a word, and evidence of 500 characters, escaped.
 const LARGEST: usize = 8 * 1024;
@@ -37,6 +42,9 @@ struct Input {
     operation_id: OperationId,
     outcome: Resolution,
     evidence: String,
+    /// The `version` of the operation that the operator was shown.
+    #[serde(default)]
+    version: Option<Nonce>,
 }
 
 /// The answer.
@@ -50,24 +58,35 @@ struct Output<'a> {
 impl ResolveRefund {
     /// Handles one request.
     pub(crate) async fn take(&self, request: &LambdaFunctionUrlRequest) -> LambdaFunctionUrlResponse {
-        if request.request_context.http.method.as_deref() != Some("POST") {
-            return answer(StatusCode::METHOD_NOT_ALLOWED, "use POST\n".to_owned());
-        }
-        let resolved = async {
-            let by = self.person(&request.headers).await?;
-            self.resolve(&by, &body(request)?).await
+        let answered = match request.request_context.http.method.as_deref() {
+            Some("GET") => self.get(request).await,
+            Some("POST") => self.post(request).await,
+            Some(_) | None => return answer(StatusCode::METHOD_NOT_ALLOWED, "use GET or POST\n".to_owned()),
         };
-        match resolved.await {
-            Ok(operation) => {
-                let Operation { id, state, resolution, .. } = &operation;
-                let output = Output { operation_id: id, state: state.as_str(), resolution: resolution.as_deref() };
-                answer(StatusCode::OK, json!(output).to_string())
-            }
+        match answered {
+            Ok(value) => answer(StatusCode::OK, value.to_string()),
             Err(failure) => {
                 tracing::info!(code = failure.code().as_str(), cause = failure.causes(), "refused");
                 answer(status(failure.code()), json!(failure).to_string())
             }
         }
+    }
+
+    async fn get(&self, request: &LambdaFunctionUrlRequest) -> Result<Value, Failure> {
+        let by = self.person(&request.headers).await?;
+        match asked(&request.query_string_parameters)? {
+            Asked::List(after) => view::list(&waiting::<Refund>(&self.ledger, &by, after).await?),
+            Asked::One(operation) => {
+                let look = Look::<Refund>::new(&by, operation)?;
+                view::one(&execute(&self.ledger, &Timestamp::now, &look).await?)
+            }
+        }
+    }
+
+    async fn post(&self, request: &LambdaFunctionUrlRequest) -> Result<Value, Failure> {
+        let by = self.person(&request.headers).await?;
+        let Operation { id, state, resolution, .. } = &self.resolve(&by, &body(request)?).await?;
+        Ok(json!(Output { operation_id: id, state: state.as_str(), resolution: resolution.as_deref() }))
     }
 
     /// The person whose token it is.
@@ -90,13 +109,39 @@ impl ResolveRefund {
     }
 
     async fn resolve(&self, by: &Caller, body: &[u8]) -> Result<Operation<Refund>, Failure> {
-        let Input { operation_id, outcome, evidence } = input(body)?;
-        let resolve = Resolve::<Refund>::new(by, operation_id, outcome, &evidence)?;
+        let Input { operation_id, outcome, evidence, version } = input(body)?;
+        let resolve = Resolve::<Refund>::new(by, operation_id, outcome, &evidence)?.of(version);
         let operation = execute(&self.ledger, &Timestamp::now, &resolve).await?;
         let (tenant, operation_id, by) = (operation.tenant.as_str(), operation.id.as_str(), by.principal.as_str());
         tracing::info!(tenant, operation_id, state = operation.state.as_str(), by, "resolved");
         Ok(operation)
     }
+}
+
+/// What a `GET` asks for.
+enum Asked {
+    /// What waits for a person, after this place.
+    List(Option<Place>),
+    /// One operation.
+    One(OperationId),
+}
+
+fn asked(query: &HashMap<String, String>) -> Result<Asked, Failure> {
+    let mut asked = Asked::List(None);
+    for (name, value) in query {
+        let refused = |why: countersign::bounded::Refused| Failure::invalid_input(name, why.to_string());
+        asked = match name.as_str() {
+            "operation_id" if query.len() == 1 => Asked::One(OperationId::parse(value).map_err(refused)?),
+            "after" if query.len() == 1 => Asked::List(Some(Place::parse(value).map_err(refused)?)),
+            _ => {
+                return Err(Failure::invalid_input(
+                    "query",
+                    "ask for one `operation_id`, or for what is `after` a place",
+                ));
+            }
+        };
+    }
+    Ok(asked)
 }
 
 /// The bytes of the body, as far as there may be any.
@@ -138,7 +183,7 @@ fn answer(status: StatusCode, body: String) -> LambdaFunctionUrlResponse {
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     if status == StatusCode::METHOD_NOT_ALLOWED {
-        headers.insert(ALLOW, HeaderValue::from_static("POST"));
+        headers.insert(ALLOW, HeaderValue::from_static("GET, POST"));
     }
     if status == StatusCode::UNAUTHORIZED {
         headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));

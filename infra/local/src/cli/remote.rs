@@ -6,15 +6,16 @@ use std::process::ExitCode;
 
 use countersign::bounded::OperationId;
 use countersign::clock::Timestamp;
+use countersign::operation::State;
 use reqwest::{Method, RequestBuilder};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::approvals::Shown;
-use crate::control::{As, Decision, HEADER, Hold, Operator};
+use crate::control::{As, Decision, HEADER};
 use crate::folder::{FolderError, Run, running};
 
-use super::{Decide, Resolve, Stop, say, tell};
+use super::{Decide, Stop, say, tell, words};
 
 /// Prints an access token.
 pub(super) async fn token(folder: &Path, persona: &str) -> Result<ExitCode, Stop> {
@@ -31,8 +32,9 @@ pub(super) async fn decide(folder: &Path, decide: &Decide, verb: &str) -> Result
     let path = format!("proposals/{}", decide.proposal);
     let by = As { persona: decide.persona.clone() };
     let shown: Shown = remote.send(remote.request(Method::GET, &path).query(&by)).await?;
-    show(&shown);
-    if !decide.yes && !agreed(verb, &decide.persona)? {
+    let digest = ("digest".to_owned(), shown.digest.clone());
+    show(&format!("proposal {}", shown.proposal_id), &[&shown.lines[..], &[digest]].concat());
+    if !decide.yes && !agreed(&format!("{verb} this as {}?", decide.persona))? {
         tell("nothing was changed");
         return Ok(ExitCode::FAILURE);
     }
@@ -45,68 +47,58 @@ pub(super) async fn decide(folder: &Path, decide: &Decide, verb: &str) -> Result
         _ => serde_json::to_value(Decision { persona: decide.persona.clone(), digest: shown.digest, acknowledged })?,
     };
     let answer: Value = remote.send(remote.request(Method::POST, &format!("{path}/{verb}")).json(&body)).await?;
-    say(&format!("{}: {}", decide.proposal, outcome(verb, &answer)));
+    say(&format!("{}: {}", decide.proposal, outcome(verb, &answer)?));
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says what became of a refund that needs an operator, over the function that takes an operator's word.
-pub(super) async fn resolve(folder: &Path, resolve: &Resolve) -> Result<ExitCode, Stop> {
-    let remote = Remote::of(folder)?;
-    let by = As { persona: resolve.persona.clone() };
-    let Operator { url, token } = remote.send(remote.request(Method::POST, "operators").json(&by)).await?;
-    let Resolve { operation, outcome, evidence, .. } = resolve;
-    let body = json!({ "operation_id": operation, "outcome": outcome.as_str(), "evidence": evidence });
-    let answer: Value = remote.send(remote.client.post(url).bearer_auth(token).json(&body)).await?;
-    let state = answer.get("state").and_then(Value::as_str).unwrap_or_default();
-    say(&format!("{operation}: {state}"));
-    Ok(ExitCode::SUCCESS)
-}
-
-/// Stops all refunds.
-pub(super) async fn hold(folder: &Path, reason: String) -> Result<ExitCode, Stop> {
-    let remote = Remote::of(folder)?;
-    let () = remote.send(remote.request(Method::POST, "hold").json(&Hold { reason })).await?;
-    say("refunds are held: nothing is accepted or sent until `cargo local release`");
-    Ok(ExitCode::SUCCESS)
-}
-
-/// Lets refunds go on.
-pub(super) async fn release(folder: &Path) -> Result<ExitCode, Stop> {
-    let remote = Remote::of(folder)?;
-    let () = remote.send(remote.request(Method::POST, "release")).await?;
-    say("refunds go on");
-    Ok(ExitCode::SUCCESS)
-}
-
-/// What a decision means from now on.
-fn outcome(verb: &str, answer: &Value) -> String {
+/// What a decision means from now on; an error where it came too late to have a meaning.
+fn outcome(verb: &str, answer: &Value) -> Result<String, Stop> {
     let text = |name| answer.get(name).and_then(Value::as_str);
-    match verb {
+    Ok(match verb {
         "approve" => {
             let until = answer.get("expires_at").and_then(Value::as_i64).unwrap_or_default();
             format!("approved; the agent can submit it until {}", Timestamp::from_seconds(until))
         }
         "reject" => "rejected; it cannot be submitted".to_owned(),
-        _ => match (text("operation_id"), text("state")) {
-            (Some(operation), Some("queued")) => format!("revoked; {operation} was not sent yet and will not be"),
-            (Some(operation), Some(state)) => format!("revoked, but too late for {operation}: it is {state}"),
-            _ => "revoked; it cannot be submitted".to_owned(),
+        _ => match text("operation_id").zip(text("state").and_then(|state| State::parse(state).ok())) {
+            None => "revoked; it cannot be submitted".to_owned(),
+            Some((operation, State::Queued)) => format!("revoked; {operation} was not sent yet and will not be"),
+            Some((operation, state)) if state.is_void() => {
+                format!("revoked; {operation} is {state}, so that nothing was refunded by it")
+            }
+            Some((operation, state)) => {
+                return Err(format!(
+                    "too late: {operation} is {state}, and revoking stops nothing any more; {}",
+                    late(state)
+                )
+                .into());
+            }
         },
+    })
+}
+
+/// What is left to do about an operation whose approval was taken back too late.
+const fn late(state: State) -> &'static str {
+    match state {
+        State::Sending | State::Settling | State::Unknown => {
+            "look at it until it has ended (`cargo local attention OPERATION`); only the provider can still call it off"
+        }
+        State::Succeeded => "the money has gone back to the customer; whether it can be had again, the provider knows",
+        State::NeedsOperator => "an operator decides what became of it: `cargo local attention`",
+        State::Returned | State::Queued | State::Failed | State::Cancelled | State::Expired => "nothing is left to do",
     }
 }
 
-fn show(shown: &Shown) {
-    let width = shown.lines.iter().map(|(label, _)| label.len()).max().unwrap_or_default();
-    let mut text = format!("proposal {}\n", shown.proposal_id);
-    for (label, line) in &shown.lines {
-        text.push_str(&format!("  {label:width$}  {line}\n"));
-    }
-    text.push_str(&format!("  {:width$}  {}", "digest", shown.digest));
-    tell(&text);
+/// Shows what a person is to decide about: a title, and lines of a label and a text.
+pub(super) fn show(title: &str, lines: &[(String, String)]) {
+    let width = lines.iter().map(|(label, _)| label.len()).max().unwrap_or_default();
+    let lines = lines.iter().map(|(label, line)| format!("\n  {label:width$}  {line}"));
+    tell(&format!("{title}{}", lines.collect::<String>()));
 }
 
-fn agreed(verb: &str, persona: &str) -> Result<bool, Stop> {
-    ask(&format!("{verb} this as {persona}?"), "--yes if a person has decided")
+/// Whether a person says yes.
+pub(super) fn agreed(question: &str) -> Result<bool, Stop> {
+    ask(question, "--yes if a person has decided")
 }
 
 fn known(operation: &OperationId) -> Result<bool, Stop> {
@@ -127,23 +119,25 @@ fn ask(question: &str, instead: &str) -> Result<bool, Stop> {
     Ok(line.trim() == "yes")
 }
 
-struct Remote {
+/// The gateway that runs.
+pub(super) struct Remote {
     run: Run,
     folder: std::path::PathBuf,
-    client: reqwest::Client,
+    /// For what is no control route of it.
+    pub(super) client: reqwest::Client,
 }
 
 impl Remote {
-    fn of(folder: &Path) -> Result<Self, FolderError> {
+    pub(super) fn of(folder: &Path) -> Result<Self, FolderError> {
         Ok(Self { run: running(folder)?, folder: folder.to_owned(), client: reqwest::Client::new() })
     }
 
-    fn request(&self, method: Method, path: &str) -> RequestBuilder {
+    pub(super) fn request(&self, method: Method, path: &str) -> RequestBuilder {
         let url = format!("{}/control/{path}", self.run.url);
         self.client.request(method, url).header(HEADER, &self.run.control_token)
     }
 
-    async fn send<T: DeserializeOwned>(&self, request: RequestBuilder) -> Result<T, Stop> {
+    pub(super) async fn send<T: DeserializeOwned>(&self, request: RequestBuilder) -> Result<T, Stop> {
         let sent = request.send().await;
         let response = sent.map_err(|_| FolderError::NotRunning(self.folder.clone()))?;
         let accepted = response.status().is_success();
@@ -152,10 +146,21 @@ impl Remote {
             return Ok(serde_json::from_slice(&body)?);
         }
         let refused: Value = serde_json::from_slice(&body).unwrap_or_else(|_| json!(String::from_utf8_lossy(&body)));
-        let said = |name| refused.pointer(name).and_then(Value::as_str);
-        Err(match (said("/error/code"), said("/error/message"), said("/error/next_step")) {
-            (Some(code), Some(message), Some(next)) => format!("{code}: {message}; {next}").into(),
-            _ => refused.to_string().into(),
-        })
+        Err(words::refusal(&refused).unwrap_or_else(|| refused.to_string()).into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn revoking_has_failed_where_money_has_moved_or_may_move_and_nowhere_else() {
+        for state in State::ALL {
+            let answer = json!({ "operation_id": "op_1", "state": state });
+            let stopped = *state == State::Queued || state.is_void();
+            assert_eq!(outcome("revoke", &answer).is_ok(), stopped, "{state}");
+        }
+        assert!(outcome("revoke", &json!({ "operation_id": null, "state": null })).is_ok());
     }
 }

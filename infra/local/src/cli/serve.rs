@@ -10,7 +10,8 @@ use crate::folder::{Run, is_full};
 use crate::gateway::{Gateway, Options, PAGE};
 use crate::lambda::LogSink;
 
-use super::{DEFAULT_FOLDER, Folder, Serve, Stop, build, say, tell};
+use super::alarm::Alarms;
+use super::{Folder, Serve, Stop, beside, build, say, tell};
 
 pub(super) async fn serve(path: PathBuf, serve: Serve) -> Result<(), Stop> {
     // The database warns of every condition that does not hold, which is how the product finds out who was first.
@@ -56,13 +57,16 @@ async fn stop_signal() -> Result<(), Stop> {
     }
 }
 
-/// The functions' lines go to a file beside the data.
+/// The functions' lines go to a file beside the data, and those that are for a person to the terminal as well.
 fn log(folder: &Folder) -> Result<LogSink, Stop> {
-    let log = Mutex::new((folder.log()?, false));
+    let log = Mutex::new((folder.log()?, false, Alarms::of(folder.path())));
     let path = folder.path().to_owned();
     Ok(Arc::new(move |function: &str, line: &str| {
         let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
-        let (file, full) = &mut *log;
+        let (file, full, alarms) = &mut *log;
+        if let Some(alarm) = alarms.heard(line) {
+            tell(&alarm);
+        }
         // A log that cannot be written is no reason to stop. But the database beside it has no room then either.
         let written = file.write_all(format!("{function}: {line}\n").as_bytes());
         let was_full = mem::replace(full, written.is_err_and(|error| is_full(&error)));
@@ -86,7 +90,7 @@ fn welcome(gateway: &Gateway, tools: &[String], pages: &[String], folder: &Folde
     let pages: String = served.map(|(page, url)| format!("  {page:13} {url}\n")).collect();
     let path = folder.path().display().to_string();
     let kept = if memory { "nothing is kept (--memory)" } else { path.as_str() };
-    let folder = if path == DEFAULT_FOLDER { String::new() } else { format!(" --folder {path}") };
+    let folder = beside(folder.path());
     format!(
         "countersign local gateway\n\
          \x20 MCP endpoint  {endpoint}  (Streamable HTTP, bearer token)\n\

@@ -139,7 +139,9 @@ impl<'a, E: Effect> Decide<'a, E> {
             return Err(Failure::forbidden(message).advising(next));
         }
         if let Some(operation) = &intent.consumed_by {
-            return Err(already(&format!("the {} was already submitted", noun.as_str())).about(operation.clone()));
+            let message = format!("the {} was already submitted", noun.as_str());
+            let next = "look at what became of its operation; nothing was changed";
+            return Err(already(&message, next).about(operation.clone()));
         }
         if intent.expired(now) {
             return Err(prepare_again::<E>(noun.expired(), "it lapsed"));
@@ -193,7 +195,9 @@ impl<'a, E: Effect> Decide<'a, E> {
         Err(match (earlier.statement.kind, earlier.revoked) {
             (Verdict::Rejection, _) => decided::<E>("a person rejected this"),
             (Verdict::Approval, true) => decided::<E>("an approval of this was taken back"),
-            (Verdict::Approval, false) => already("this is approved already"),
+            (Verdict::Approval, false) => {
+                already("this is approved already", "nothing is left to decide; if it is wrong, take the approval back")
+            }
         })
     }
 
@@ -294,8 +298,8 @@ impl<E: Effect> Command for Review<'_, E> {
     }
 }
 
-pub(super) fn already(message: &str) -> Failure {
-    Failure::new(Code::ALREADY_DECIDED, Retry::Never, message, "look at what became of it; nothing was changed")
+pub(super) fn already(message: &str, next: &str) -> Failure {
+    Failure::new(Code::ALREADY_DECIDED, Retry::Never, message, next)
 }
 
 /// A decision that ended the intent.
@@ -303,6 +307,8 @@ fn decided<E: Effect>(message: &str) -> Failure {
     prepare_again::<E>(Code::ALREADY_DECIDED, message)
 }
 
+/// Whoever decides is a person, who prepares nothing.
 fn prepare_again<E: Effect>(code: Code, message: &str) -> Failure {
-    Failure::new(code, Retry::Never, message, format!("call {} again", E::COMMAND.prepare))
+    let next = format!("if it is still wanted, have the requester call {} again", E::COMMAND.prepare);
+    Failure::new(code, Retry::Never, message, next)
 }

@@ -45,7 +45,8 @@ impl Command for Revoke<'_> {
             return Ok(Decision::Answer(()));
         }
         if item.text("kind")? != Verdict::Approval.as_str() {
-            return Err(already("it was rejected; there is no approval to take back"));
+            let message = "it was rejected; there is no approval to take back";
+            return Err(already(message, "nothing is left to do; what was rejected cannot be submitted"));
         }
         let step = Step::update(key)
             .when_is("statement", item.text("statement")?)

@@ -2,7 +2,8 @@
 
 use super::External;
 use crate::bounded::Nonce;
-use crate::change::{Change, Guard, Step};
+use crate::change::{Change, Step};
+use crate::clock::Timestamp;
 use crate::operation::{Operation, State};
 
 /// The domain's steps for an operation that comes to this state.
@@ -18,10 +19,15 @@ pub(super) fn entries<E: External>(operation: &Operation<E>, to: State) -> Vec<S
 
 /// Marks an operation that has ended and is contradicted by evidence, once, and freezes what it is about: a person has to
 /// put it right. `None` where it is marked already.
-pub(super) fn conflict<E: External>(operation: &Operation<E>, why: &str, nonce: &Nonce) -> Option<Change> {
+pub(super) fn conflict<E: External>(
+    operation: &Operation<E>,
+    why: &str,
+    since: Timestamp,
+    nonce: &Nonce,
+) -> Option<Change> {
     if operation.conflict {
         return None;
     }
-    let mark = operation.stays(nonce).when(Guard::Lacks("conflict")).set("conflict", true).set("reason", why);
+    let mark = operation.contradicted(since, nonce).set("reason", why);
     Some(Change(vec![mark, operation.effect.freeze(&operation.tenant)]))
 }

@@ -184,7 +184,7 @@ impl<E: External> Evidence<E> {
     }
 
     fn contradicts(&self, operation: &Operation<E>, why: &str) -> Decision<Outcome> {
-        match conflict(operation, why, &self.nonce) {
+        match conflict(operation, why, self.looked_at, &self.nonce) {
             Some(change) => Decision::Commit(change, Outcome { state: operation.state, conflict: true }),
             None => Decision::Answer(Outcome::of(operation)),
         }
@@ -204,15 +204,24 @@ impl<E: External> Command for Evidence<E> {
         if operation.nonce == self.nonce {
             return Ok(Decision::Answer(Outcome::of(&operation)));
         }
-        match &self.found {
-            Found::Happened(reference) => self.there(&operation, Event::Happened, reference, now),
-            Found::Accepted(reference) => self.there(&operation, Event::Accepted, reference, now),
-            Found::Undone { reference, reason } => self.undone(&operation, reference, reason, now),
-            Found::Absent => self.absent(&operation, now),
-            Found::Contradiction(why) => Ok(self.stuck(&operation, why)),
-            Found::Nothing(_) => Ok(self.later(&operation, now, None)),
-        }
+        let recorded = match &self.found {
+            Found::Happened(reference) => self.there(&operation, Event::Happened, reference, now)?,
+            Found::Accepted(reference) => self.there(&operation, Event::Accepted, reference, now)?,
+            Found::Undone { reference, reason } => self.undone(&operation, reference, reason, now)?,
+            Found::Absent => self.absent(&operation, now)?,
+            Found::Contradiction(why) => self.stuck(&operation, why),
+            Found::Nothing(_) => self.later(&operation, now, None),
+        };
+        Ok(unwritten_since(&operation, recorded))
     }
+}
+
+/// The same, if nobody has written to the operation since it was seen, which may have been before the lookup.
+fn unwritten_since<E>(operation: &Operation<E>, recorded: Decision<Outcome>) -> Decision<Outcome> {
+    let Decision::Commit(Change(steps), outcome) = recorded else { return recorded };
+    let key = operation::key(&operation.tenant, &operation.id);
+    let guarded = |step: Step| if step.key == key { step.when_is("nonce", operation.nonce.as_str()) } else { step };
+    Decision::Commit(Change(steps.into_iter().map(guarded).collect()), outcome)
 }
 
 fn becomes<E: External>(operation: &Operation<E>, to: State, step: Step) -> Decision<Outcome> {

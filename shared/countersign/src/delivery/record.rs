@@ -84,12 +84,12 @@ impl<E: External> Record<E> {
 
     /// It happened although the operation had ended without. Not so where its end is known to be that very effect's: the
     /// provider gives the first answer to a key again, whatever became of it since.
-    fn contradicted(&self, operation: &Operation<E>) -> Decision<Outcome> {
+    fn contradicted(&self, operation: &Operation<E>, now: Timestamp) -> Decision<Outcome> {
         let change = match &self.sent {
             Sent::Happened(reference)
                 if operation.state.is_void() && operation.reference.as_ref() != Some(reference) =>
             {
-                conflict(operation, "it happened after it had ended without", &self.nonce)
+                conflict(operation, "it happened after it had ended without", now, &self.nonce)
             }
             Sent::Happened(_) | Sent::Accepted(_) | Sent::Refused(_) | Sent::NotExecuted(_) | Sent::Unknown(_) => None,
         };
@@ -123,7 +123,7 @@ impl<E: External> Command for Record<E> {
         }
         let event = self.event();
         let Some((to, step)) = operation.moves(event, self.due(&operation, now), &self.nonce) else {
-            return Ok(self.contradicted(&operation));
+            return Ok(self.contradicted(&operation, now));
         };
         // Of what is unknown, the request may be on its way until the lease ends: absence is not proved before.
         let step = if to == State::Unknown { step } else { step.remove("lease_until") };

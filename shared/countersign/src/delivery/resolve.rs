@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use super::External;
 use super::books::entries;
-use crate::bounded::{Nonce, OperationId, deceives};
+use crate::bounded::{Nonce, OperationId, Refused, Remark};
 use crate::caller::Caller;
 use crate::change::{Change, Snapshot, Step};
 use crate::clock::Timestamp;
@@ -14,9 +14,6 @@ use crate::key::Key;
 use crate::operation::transitions::Event;
 use crate::operation::{self, OPERATOR, Operation, State};
 use crate::random;
-
-/// The longest evidence, in characters.
-const EVIDENCE: usize = 500;
 
 crate::choice! {
     /// What a person found out.
@@ -34,7 +31,8 @@ pub struct Resolve<'a, E> {
     by: &'a Caller,
     operation: OperationId,
     resolution: Resolution,
-    evidence: String,
+    evidence: Remark,
+    shown: Option<Nonce>,
     nonce: Nonce,
     effect: PhantomData<fn() -> E>,
 }
@@ -42,7 +40,7 @@ pub struct Resolve<'a, E> {
 type Resolved<E> = Result<Decision<Operation<E>>, Failure>;
 
 impl<'a, E: External> Resolve<'a, E> {
-    /// `by` has found this out, and says how: 1 to 500 characters, none that [deceives].
+    /// `by` has found this out, and says how: a [`Remark`].
     ///
     /// # Errors
     /// `invalid_input` for evidence that is none, or when the operating system has no randomness to give.
@@ -52,14 +50,16 @@ impl<'a, E: External> Resolve<'a, E> {
         resolution: Resolution,
         evidence: &str,
     ) -> Result<Self, Failure> {
-        let evidence = evidence.trim();
-        let length = evidence.chars().count();
-        if length == 0 || length > EVIDENCE || evidence.chars().any(deceives) {
-            let message = format!("say in 1 to {EVIDENCE} characters, on one line, how it was found out");
-            return Err(Failure::invalid_input("evidence", message));
-        }
-        let evidence = evidence.to_owned();
-        Ok(Self { by, operation, resolution, evidence, nonce: random::nonce()?, effect: PhantomData })
+        let refused =
+            |refused: Refused| Failure::invalid_input("evidence", format!("say how it was found out; {refused}"));
+        let evidence = Remark::parse(evidence).map_err(refused)?;
+        Ok(Self { by, operation, resolution, evidence, shown: None, nonce: random::nonce()?, effect: PhantomData })
+    }
+
+    /// The same command, of the operation only as it was when this command had written it last: as it was shown.
+    #[must_use]
+    pub fn of(self, shown: Option<Nonce>) -> Self {
+        Self { shown, ..self }
     }
 
     /// The same command under this nonce: for whoever has to run it again to the letter.
@@ -126,8 +126,7 @@ impl<'a, E: External> Resolve<'a, E> {
             Some(step) => step.absorb(thaw),
             None => booked.push(thaw),
         }
-        let step = step.when_is("conflict", true).remove("conflict");
-        Ok(self.commit(operation, to, step, booked, now))
+        Ok(self.commit(operation, to, Operation::<E>::cleared(step), booked, now))
     }
 
     fn commit(
@@ -164,6 +163,11 @@ impl<E: External> Command for Resolve<'_, E> {
         let operation = self.operation(seen)?;
         if operation.nonce == self.nonce {
             return Ok(Decision::Answer(operation));
+        }
+        if self.shown.as_ref().is_some_and(|shown| *shown != operation.nonce) {
+            let message = "the operation has changed since it was shown";
+            let failure = Failure::new(Code::NOT_WAITING, Retry::Later, message, "look at it again before you decide");
+            return Err(failure.about(operation.id));
         }
         if operation.conflict {
             let missing = seen.missing([&operation.effect.subject(&operation.tenant)]);

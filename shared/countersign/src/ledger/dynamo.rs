@@ -14,7 +14,7 @@ use aws_sdk_dynamodb::types::{AttributeValue, CancellationReason, KeysAndAttribu
 use super::cancellation::{Verdict, verdict};
 use super::expression::from_attributes;
 use super::write::{ALL_OLD, primary_key, write};
-use super::{Commit, DUE_INDEX, Ledger, PENDING_INDEX, SUBJECT_INDEX, TableNames};
+use super::{ATTENTION_INDEX, Commit, DUE_INDEX, Ledger, PENDING_INDEX, SUBJECT_INDEX, TableNames};
 use crate::change::{Change, Snapshot, Step};
 use crate::clock::Timestamp;
 use crate::command::jitter;
@@ -144,6 +144,40 @@ impl Dynamo {
             .key_condition_expression("pending = :pending AND expires_at > :now")
             .expression_attribute_values(":pending", AttributeValue::S(partition.to_owned()))
             .expression_attribute_values(":now", AttributeValue::N(now.seconds().to_string()))
+            .set_exclusive_start_key(after)
+            .limit(limit.into())
+            .customize()
+            .config_override(self.timeouts()?)
+            .send()
+            .await
+            .map_err(unavailable)?;
+        found.items().iter().map(read).collect()
+    }
+
+    /// What an [`crate::operation::attention`] partition says of operations that wait for a person, longest first, at most
+    /// `limit`: those after `after`, by since when it waits and its key. For display alone, as [`Dynamo::recent`] is.
+    ///
+    /// # Errors
+    /// When the database does not answer in time.
+    pub async fn waiting(
+        &self,
+        partition: &str,
+        after: Option<(Timestamp, &Key)>,
+        limit: u16,
+    ) -> Result<Vec<Item>, Failure> {
+        let after = after.map(|(since, key)| {
+            let mut start = primary_key(key.pk());
+            start.insert("attention".to_owned(), AttributeValue::S(partition.to_owned()));
+            start.insert("attention_at".to_owned(), AttributeValue::N(since.seconds().to_string()));
+            start
+        });
+        let found = self
+            .client
+            .query()
+            .table_name(&self.tables.ledger)
+            .index_name(ATTENTION_INDEX)
+            .key_condition_expression("attention = :attention")
+            .expression_attribute_values(":attention", AttributeValue::S(partition.to_owned()))
             .set_exclusive_start_key(after)
             .limit(limit.into())
             .customize()

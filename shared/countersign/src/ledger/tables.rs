@@ -16,6 +16,9 @@ pub const DUE_INDEX: &str = "by_due";
 /// Intents that nobody has used, by when they lapse: for display, never for a decision.
 pub const PENDING_INDEX: &str = "by_pending";
 
+/// Operations that wait for a person, by since when: for display, never for a decision.
+pub const ATTENTION_INDEX: &str = "by_attention";
+
 /// What the two tables are called.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableNames {
@@ -36,7 +39,7 @@ impl TableNames {
     }
 }
 
-/// Creates both tables: partition key `pk` alone, on-demand; the ledger with its stream, its three sparse indexes
+/// Creates both tables: partition key `pk` alone, on-demand; the ledger with its stream, its four sparse indexes
 /// and its time to live (`expires`, seconds since 1970). A table that is there already stays as it is.
 ///
 /// # Errors
@@ -54,9 +57,17 @@ pub async fn create_tables(client: &Client, names: &TableNames) -> Result<(), aw
         .attribute_definitions(attribute("expires_at", ScalarAttributeType::N)?)
         .attribute_definitions(attribute("due_shard", ScalarAttributeType::S)?)
         .attribute_definitions(attribute("due_at", ScalarAttributeType::N)?)
-        .global_secondary_indexes(index(SUBJECT_INDEX, "subject", "accepted_at", subject_projection())?)
+        .attribute_definitions(attribute("attention", ScalarAttributeType::S)?)
+        .attribute_definitions(attribute("attention_at", ScalarAttributeType::N)?)
+        .global_secondary_indexes(index(
+            SUBJECT_INDEX,
+            "subject",
+            "accepted_at",
+            including(&["operation_id", "state", "effect"]),
+        )?)
         .global_secondary_indexes(index(DUE_INDEX, "due_shard", "due_at", keys_only())?)
-        .global_secondary_indexes(index(PENDING_INDEX, "pending", "expires_at", pending_projection())?)
+        .global_secondary_indexes(index(PENDING_INDEX, "pending", "expires_at", including(&["intent_id", "effect"]))?)
+        .global_secondary_indexes(index(ATTENTION_INDEX, "attention", "attention_at", including(&["operation_id"]))?)
         .stream_specification(
             StreamSpecification::builder().stream_enabled(true).stream_view_type(StreamViewType::NewImage).build()?,
         );
@@ -113,12 +124,7 @@ fn keys_only() -> Projection {
     Projection::builder().projection_type(ProjectionType::KeysOnly).build()
 }
 
-fn subject_projection() -> Projection {
-    let attributes = ["operation_id", "state", "effect"].map(str::to_owned).to_vec();
-    Projection::builder().projection_type(ProjectionType::Include).set_non_key_attributes(Some(attributes)).build()
-}
-
-fn pending_projection() -> Projection {
-    let attributes = ["intent_id", "effect"].map(str::to_owned).to_vec();
+fn including(attributes: &[&str]) -> Projection {
+    let attributes = attributes.iter().map(|name| (*name).to_owned()).collect();
     Projection::builder().projection_type(ProjectionType::Include).set_non_key_attributes(Some(attributes)).build()
 }

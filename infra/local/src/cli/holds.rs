@@ -1,0 +1,44 @@
+//! Holding and releasing all refunds, and what is on record of it.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use countersign::hold::{Holds, Switched, Turn};
+use reqwest::Method;
+
+use crate::control::Hold;
+
+use super::remote::Remote;
+use super::{Stop, Switch, say};
+
+/// Holds or releases all refunds.
+pub(super) async fn switch(folder: &Path, switch: &Switch, turn: Turn) -> Result<ExitCode, Stop> {
+    let remote = Remote::of(folder)?;
+    let (path, done) = match turn {
+        Turn::Held => ("hold", "refunds are held: nothing is accepted or sent until `cargo local release`"),
+        Turn::Released => ("release", "refunds go on"),
+    };
+    let body = Hold { persona: switch.persona.clone(), reason: switch.reason.to_string() };
+    let () = remote.send(remote.request(Method::POST, path).json(&body)).await?;
+    say(done);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Shows whether they are held, and how that came about.
+pub(super) async fn show(folder: &Path) -> Result<ExitCode, Stop> {
+    let remote = Remote::of(folder)?;
+    let Holds { held_at, reason, switches, truncated } = remote.send(remote.request(Method::GET, "holds")).await?;
+    match held_at {
+        Some(since) => {
+            say(&format!("refunds are held since {since}: {}", reason.as_deref().unwrap_or("nobody said why")))
+        }
+        None => say("refunds are not held"),
+    }
+    for Switched { turn, at, by, by_tenant, reason } in switches {
+        say(&format!("  {at}  {:8}  by {by} of {by_tenant}: {reason}", turn.as_str()));
+    }
+    if truncated {
+        say("  and older ones, which are in the ledger only");
+    }
+    Ok(ExitCode::SUCCESS)
+}

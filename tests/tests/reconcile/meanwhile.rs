@@ -1,0 +1,80 @@
+//! What happens to an operation while the provider is being asked: what was seen before is not believed any more.
+
+use countersign::bounded::{IntentId, Tenant};
+use countersign::delivery::{Found, Provider, Resolution, Sent, Terms, Unsayable};
+use countersign::operation::State;
+use refunds::Refund;
+use tests::run;
+
+use crate::scene::{REFUNDED, RELEASED, Scene, TERMS, accepted, happened, nothing};
+
+/// What happens while the provider is being asked.
+enum Meanwhile {
+    /// Somebody else has asked, so many seconds after the start, and found this.
+    Looked(u64, Found),
+    /// A person decides that it came to nothing.
+    Resolved,
+}
+
+/// A provider that takes its time.
+struct Slow<'a> {
+    scene: &'a Scene,
+    meanwhile: Meanwhile,
+    found: Found,
+}
+
+impl Provider<Refund> for Slow<'_> {
+    const TERMS: Terms = TERMS;
+
+    fn request(&self, _: &Tenant, intent: &IntentId, refund: &Refund) -> Result<String, Unsayable> {
+        Ok(format!("refund {} of {intent}", refund.order_id))
+    }
+
+    async fn send(&self, _: &IntentId, _: &str, _: i64) -> Sent {
+        panic!("nothing is sent here")
+    }
+
+    async fn look_up(&self, _: &IntentId, _: &str) -> Found {
+        match &self.meanwhile {
+            Meanwhile::Looked(second, found) => drop(self.scene.look(*second, found.clone()).await),
+            Meanwhile::Resolved => {
+                self.scene.resolve("acme-operator", Resolution::Failed).await.unwrap();
+            }
+        }
+        self.found.clone()
+    }
+}
+
+#[test]
+fn of_two_lookups_that_cross_each_other_the_later_one_s_absence_is_not_made_an_earlier_one_s() {
+    run(async {
+        let scene = Scene::unknown().await;
+        let slow = Slow { scene: &scene, meanwhile: Meanwhile::Looked(300, Found::Absent), found: Found::Absent };
+        assert_eq!(scene.ask(200, &slow).await.state, State::Unknown);
+        let operation = scene.operation().await;
+        assert_eq!((operation.absent_since, operation.lookups), (Some(scene.at(300)), 2));
+    });
+}
+
+#[test]
+fn what_is_found_counts_against_what_a_person_decided_meanwhile() {
+    run(async {
+        let scene = Scene::sent(Sent::Refused("card_declined".to_owned())).await;
+        assert!(scene.look(100, happened()).await.conflict);
+        let slow = Slow { scene: &scene, meanwhile: Meanwhile::Resolved, found: accepted() };
+        let outcome = scene.ask(200, &slow).await;
+        assert_eq!((outcome.state, outcome.conflict), (State::Failed, true));
+        assert!(scene.operation().await.conflict);
+        assert_eq!((scene.balances().await, scene.order_now().await.conflicts), (RELEASED, 1));
+    });
+}
+
+#[test]
+fn what_is_found_meanwhile_is_not_written_over() {
+    run(async {
+        let scene = Scene::unknown().await;
+        let slow = Slow { scene: &scene, meanwhile: Meanwhile::Looked(100, happened()), found: nothing() };
+        assert_eq!(scene.ask(100, &slow).await.state, State::Succeeded);
+        assert_eq!((scene.state().await, scene.balances().await), (State::Succeeded, REFUNDED));
+    });
+}
