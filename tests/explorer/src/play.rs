@@ -2,17 +2,14 @@
 
 mod execute;
 
-use countersign::effect::Effect as _;
-use countersign::hold;
 use countersign::operation::State;
-use refunds::Refund;
 
 use crate::actor::{Actor, At, Role};
 use crate::product::{Cmd, Committed, Made, Order, Product, View, moment};
 use crate::provider::{Passage, Status, WINDOW};
 use crate::rules;
 use crate::scenario::Scenario;
-use crate::world::{Broken, World, broken};
+use crate::world::{Broken, HOLD, World, broken};
 
 /// One step of a schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -252,9 +249,8 @@ fn begin(product: &mut Product, scenario: &Scenario, world: &mut World, at: usiz
     let Actor { role, runs, .. } = world.actors[at];
     let cmd = match role {
         Role::Holder => {
-            let key = product.number(&hold::key(Refund::COMMAND).unwrap());
             let now = moment(world.now);
-            product.edit(&mut world.tables, key, |item| {
+            product.edit(&mut world.tables, HOLD, |item| {
                 let mut item = item;
                 if runs % 2 == 1 {
                     item.insert("held_at".to_owned(), now.into());

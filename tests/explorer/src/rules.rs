@@ -7,7 +7,7 @@ use crate::actor::Seen;
 use crate::product::{Cmd, Product, View, moment};
 use crate::provider::{LAG, Reply, Sight, Status};
 use crate::scenario::Scenario;
-use crate::world::{Broken, Tables, World, broken};
+use crate::world::{Broken, HOLD, Tables, World, broken};
 
 /// Holds a committed change against what its command may do, given what it had seen.
 pub fn commit(product: &mut Product, before: &World, after: &Tables, cmd: Cmd, seen: &Seen) -> Result<(), Broken> {
@@ -78,6 +78,8 @@ fn arrow(product: &Product, before: &World, was: &View, is: &View, cmd: Cmd) -> 
             _ => false,
         },
         Cmd::Record { reply: Reply::Happened(_), .. } => waits && to == Succeeded,
+        // That it is there counts from whomever, but while somebody else is at it.
+        Cmd::Record { reply: Reply::Accepted(_), .. } if matches!(from, Queued | Unknown) => to == Settling,
         Cmd::Record { ticket, reply } => {
             let holds = from == Sending && was.fence == product.tickets[ticket as usize].operation.fence;
             if !holds {
@@ -142,7 +144,7 @@ fn agreed(product: &mut Product, world: &World, view: &View, submitted: bool) ->
     if !product.item(authority).is_some_and(|item| item.flag("active")) {
         return broken("the approver has no authority any more");
     }
-    if product.item(world.tables[2]).is_some_and(|item| item.get("held_at").is_some()) && !submitted {
+    if product.item(world.tables[usize::from(HOLD)]).is_some_and(|item| item.get("held_at").is_some()) && !submitted {
         return broken("it is sent while the domain is held");
     }
     Ok(())

@@ -164,7 +164,7 @@ pub const WITHDRAWN: Scenario = Scenario {
 };
 
 /// Time runs out, of the grant and of the window, and a person decides once nothing is under way.
-pub const DECIDED: Scenario = Scenario { name: "decided", hasty: false, faults: 2, ..HASTY };
+pub const DECIDED: Scenario = Scenario { name: "decided", hasty: false, ..HASTY };
 
 /// The same with a person who decides too early.
 pub const HASTY: Scenario = Scenario {
@@ -176,6 +176,37 @@ pub const HASTY: Scenario = Scenario {
     lengths: &[95, 61 * 60, 25 * 60 * 60],
     passages: &[Passage::Limited, Passage::Unheard, Passage::Dropped, Passage::Delayed],
     hasty: true,
+    ..NONE
+};
+
+/// The requester cancels and the approver takes back, while workers send and lookups find.
+pub const STOPPED: Scenario = Scenario {
+    name: "stopped",
+    approved: &[0],
+    submitted: &[(0, 0)],
+    actors: &[
+        (dispatcher(0), 2),
+        (looker(0), 2),
+        (Role::Canceller { operation: 0 }, 1),
+        (Role::Revoker { intent: 0 }, 1),
+    ],
+    waits: 2,
+    lengths: &[95, 61 * 60],
+    passages: &[Passage::Limited, Passage::Unheard, Passage::Delayed],
+    undone: true,
+    ..NONE
+};
+
+/// A person decides while the schedule and an event both have somebody look.
+pub const JUDGED: Scenario = Scenario {
+    name: "judged",
+    approved: &[0],
+    submitted: &[(0, 0)],
+    actors: &[(dispatcher(0), 1), (looker(0), 1), (looker(0), 2), (Role::Operator { operation: 0 }, 2)],
+    waits: 2,
+    lengths: &[95, 25 * 60 * 60],
+    passages: &[Passage::Pending, Passage::Unheard, Passage::Dropped, Passage::Delayed],
+    undone: true,
     ..NONE
 };
 

@@ -101,6 +101,16 @@ fn decided_by_a_person_it_is_what_happened() {
 }
 
 #[test]
+fn stopped_or_withdrawn_it_is_what_the_lookups_find() {
+    explore(&scenario::STOPPED, true);
+}
+
+#[test]
+fn judged_beside_lookups_it_is_what_happened() {
+    explore(&scenario::JUDGED, true);
+}
+
+#[test]
 fn hasty_decisions_are_found_out() {
     let reached = explore(&scenario::HASTY, true);
     let conflict = reached.iter().any(|(_, conflict)| *conflict);
