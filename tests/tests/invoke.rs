@@ -1,6 +1,8 @@
 //! Invocations: the real functions with the bytes and the client contexts that a gateway, a model or an intruder could
 //! send, and what they answer.
 
+#[path = "invoke/alike.rs"]
+mod alike;
 #[path = "invoke/arguments.rs"]
 mod arguments;
 #[path = "invoke/case.rs"]

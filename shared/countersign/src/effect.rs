@@ -38,15 +38,17 @@ pub trait Effect: Serialize + DeserializeOwned + Clone + PartialEq + Send + Sync
     /// When the effect may not happen (any more).
     fn check(&self, tenant: &Tenant, seen: &Snapshot) -> Result<(), Failure>;
 
-    /// Looks, before a person approves, whether something has happened since the intent was prepared that the person
-    /// would have to know of: the records that must be seen for that, or none when all is as it was prepared.
+    /// Looks, when a person approves and again when it is submitted, whether something has happened since the intent was
+    /// prepared that the person would have had to know of: the records that must be seen for that, or none when all is
+    /// as it was prepared.
     ///
     /// # Errors
     /// When something has; the intent is stale then.
     fn reconsider(&self, tenant: &Tenant, seen: &Snapshot, now: Timestamp) -> Result<Vec<Key>, Failure>;
 
-    /// The domain's own steps of the change that accepts the command, guarded by what the intent pinned.
-    fn reserve(&self, tenant: &Tenant, operation: &OperationId, now: Timestamp) -> Vec<Step>;
+    /// The domain's own steps of the change that accepts the command. Each is guarded by what was seen of its record,
+    /// or, where that was not loaded, by what the intent pinned of it.
+    fn reserve(&self, tenant: &Tenant, operation: &OperationId, seen: &Snapshot, now: Timestamp) -> Vec<Step>;
 }
 
 /// How a command is called, and by which words its failures lead on.

@@ -108,10 +108,16 @@ impl<'a, E: Effect> Submit<'a, E> {
     }
 
     /// Everything at once, each step guarded by what the decision rests on.
-    fn change(&self, intent: &Intent<E>, consent: &Consent, accepted: &Operation<E>) -> Result<Change, Failure> {
+    fn change(
+        &self,
+        intent: &Intent<E>,
+        consent: &Consent,
+        accepted: &Operation<E>,
+        seen: &Snapshot,
+    ) -> Result<Change, Failure> {
         let (tenant, now) = (&intent.tenant, accepted.accepted_at);
         let mut steps = vec![accepted.create(intent.expires_at)?, intent.consume(&self.operation, now)];
-        steps.extend(intent.effect.reserve(tenant, &self.operation, now));
+        steps.extend(intent.effect.reserve(tenant, &self.operation, seen, now));
         #[cfg(feature = "seeded_bugs")]
         if seeded::on(Bug::SubjectNotGuarded) {
             let subject = intent.effect.subject(tenant);
@@ -168,7 +174,13 @@ impl<E: Effect> Command for Submit<'_, E> {
             self.nonce.clone(),
             now,
         );
-        let change = self.change(&intent, &consent, &accepted)?;
+        let change = self.change(&intent, &consent, &accepted, seen)?;
+        // What the change guards by itself need not be read first: a lost commit shows it.
+        let mut unseen = intent.effect.reconsider(&intent.tenant, seen, now)?;
+        unseen.retain(|key| change.0.iter().all(|step| step.key != *key));
+        if !unseen.is_empty() {
+            return Ok(Decision::Need(unseen));
+        }
         Ok(Decision::Commit(change, Accepted { operation: accepted, replayed: false }))
     }
 }

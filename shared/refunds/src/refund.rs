@@ -167,7 +167,7 @@ impl Effect for Refund {
         }
     }
 
-    fn reserve(&self, tenant: &Tenant, operation: &OperationId, now: Timestamp) -> Vec<Step> {
+    fn reserve(&self, tenant: &Tenant, operation: &OperationId, seen: &Snapshot, now: Timestamp) -> Vec<Step> {
         let amount = self.amount_minor.get();
         let reserve = self
             .order(tenant)
@@ -176,7 +176,7 @@ impl Effect for Refund {
             .when(Guard::AtLeast("refundable_minor", amount))
             .add("refundable_minor", -amount)
             .add("reserved_minor", amount);
-        vec![reserve, similar::note(tenant, self, operation, now)]
+        vec![reserve, similar::note(tenant, self, operation, seen, now)]
     }
 }
 

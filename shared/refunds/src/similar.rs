@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use countersign::bounded::{AmountMinor, OperationId, Tenant};
-use countersign::change::{Snapshot, Step};
+use countersign::change::{Guard, Seen, Snapshot, Step};
 use countersign::clock::Timestamp;
 use countersign::digest::Fields;
 use countersign::failure::Failure;
@@ -16,6 +16,8 @@ use crate::refund::Refund;
 
 const SIMILAR: Kind = Kind::ledger("similar");
 const WINDOW: Duration = Duration::from_secs(24 * 60 * 60);
+/// How many operations are looked at, one after the other, each of which came to nothing and named the next.
+const LOOKS: u32 = 4;
 
 /// What is known of a similar refund.
 pub(crate) enum Similar {
@@ -34,16 +36,21 @@ pub(crate) fn key(tenant: &Tenant, order: &OrderId, amount: AmountMinor) -> Key 
     SIMILAR.key(tenant, &[order, &fields.digest()])
 }
 
-/// The step that notes one, and the one before it that the proposal named, in case this one comes to nothing.
-pub(crate) fn note(tenant: &Tenant, refund: &Refund, operation: &OperationId, now: Timestamp) -> Step {
-    let item = Item::new()
-        .with("operation_id", operation.as_str())
-        .with_optional("previous_operation_id", refund.similar_operation_id.as_ref().map(OperationId::as_str))
-        .with("expires", now + WINDOW + WINDOW);
-    Step::put(key(tenant, &refund.order_id, refund.amount_minor), item)
+/// The step that notes one. It holds the note to what was seen of it, or else to what the proposal names: of two that
+/// name nothing, one is accepted.
+pub(crate) fn note(tenant: &Tenant, refund: &Refund, operation: &OperationId, seen: &Snapshot, now: Timestamp) -> Step {
+    let key = key(tenant, &refund.order_id, refund.amount_minor);
+    let latest = match seen.see(&key) {
+        Seen::NotLoaded => refund.similar_operation_id.as_ref().map(|named| named.as_str().into()),
+        Seen::Absent => None,
+        Seen::Present(note) => note.get("operation_id").cloned(),
+    };
+    let item = Item::new().with("operation_id", operation.as_str()).with("expires", now + WINDOW + WINDOW);
+    Step::put(key, item).when(latest.map_or(Guard::Absent, |latest| Guard::Is("operation_id", latest)))
 }
 
-/// What was seen of a similar refund: the latest that did not come to nothing.
+/// What was seen of a similar refund: the latest that did not come to nothing. One that did may itself have named an
+/// earlier one.
 pub(crate) fn of(
     tenant: &Tenant,
     order: &OrderId,
@@ -51,19 +58,25 @@ pub(crate) fn of(
     seen: &Snapshot,
     now: Timestamp,
 ) -> Result<Similar, Failure> {
-    let Some(noted) = seen.item(&key(tenant, order, amount)) else { return Ok(Similar::None) };
-    let latest = noted.parse("operation_id", OperationId::parse)?;
-    let previous = noted.parse_optional("previous_operation_id", OperationId::parse)?;
-    for id in [Some(latest), previous].into_iter().flatten() {
+    let Some(note) = seen.item(&key(tenant, order, amount)) else { return Ok(Similar::None) };
+    let mut id = note.parse("operation_id", OperationId::parse)?;
+    for _ in 0..LOOKS {
         let key = operation::key(tenant, &id);
         if !seen.missing([&key]).is_empty() {
             return Ok(Similar::Need(key));
         }
         let operation = seen.item(&key).map(Operation::<Refund>::read).transpose()?.flatten();
-        let recent = |operation: &Operation<Refund>| operation.accepted_at + WINDOW > now;
-        if operation.is_some_and(|operation| operation.may_have_happened() && recent(&operation)) {
+        let Some(operation) = operation.filter(|operation| operation.accepted_at + WINDOW > now) else {
+            return Ok(Similar::None);
+        };
+        if operation.may_have_happened() {
             return Ok(Similar::Is(id));
         }
+        match operation.effect.similar_operation_id {
+            Some(earlier) => id = earlier,
+            None => return Ok(Similar::None),
+        }
     }
-    Ok(Similar::None)
+    // Nobody looks any further: whatever became of this one, a person hears of it.
+    Ok(Similar::Is(id))
 }

@@ -4,6 +4,7 @@ use std::future::Future;
 use std::time::Duration;
 
 use countersign::bounded::Currency;
+use countersign::consent::Verdict;
 use countersign::operation::State;
 use local::provider::Behavior;
 use local::tap::{Fault, Rule, Seen};
@@ -112,6 +113,33 @@ impl Meter<'_> {
         let absent = format!("prop_{}", "a".repeat(26));
         self.phase(TOOL, "not found", submit(&absent, &key()), "not_found").await;
         self.phase(TOOL, "refused input", submit(&other, "short"), "invalid_input").await;
+        self.submit_refund_alike().await;
+    }
+
+    /// Measures a proposal that was approved before another of the same amount was submitted, by what became of that.
+    async fn submit_refund_alike(&mut self) {
+        const TOOL: &str = "submit_refund";
+        for (phase, cancelled, expected) in
+            [("alike submitted since", false, "proposal_stale"), ("alike submitted since and cancelled", true, "ok")]
+        {
+            let order = self.order().await;
+            let [mut first, mut second] = [prepare(&order, 1_000), prepare(&order, 1_000)];
+            first["reason_code"] = json!("damaged");
+            second["reason_code"] = json!("late");
+            let mut proposals = Vec::new();
+            for arguments in [first, second] {
+                let prepared = self.call("prepare_refund", arguments).await;
+                let proposal = prepared["proposal_id"].as_str().unwrap().to_owned();
+                self.app.decide("acme-approver", &proposal, Verdict::Approval).await.unwrap();
+                proposals.push(proposal);
+            }
+            let submitted = self.call(TOOL, submit(&proposals[0], &key())).await;
+            if cancelled {
+                let arguments = json!({ "operation_id": submitted["operation_id"] });
+                assert_eq!(code(&self.call("cancel_refund", arguments).await), "ok");
+            }
+            self.phase(TOOL, phase, submit(&proposals[1], &key()), expected).await;
+        }
     }
 
     async fn submit_refund_at_once(&mut self) {

@@ -1,18 +1,15 @@
-//! Preparing: one proposal for one wish, another for another, and a warning before the same wish twice.
+//! Preparing: one proposal for one wish, and another for another.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
 
 use countersign::bounded::Currency;
 use countersign::change::{Change, Step};
-use countersign::clock::Timestamp;
 use countersign::consent::Verdict;
 use futures::future::join_all;
-use local::provider::Behavior;
 use refunds::Order;
 use serde_json::{Value, json};
 use tests::app::{code, key, prepare, submit};
-use tests::people::{minutes_ago, proposal_key};
+use tests::people::minutes_ago;
 use tests::{run, shared};
 
 use crate::case::Case;
@@ -23,7 +20,7 @@ impl Case<'_> {
     }
 
     /// A prepare that makes a proposal, not found among earlier ones.
-    async fn fresh(&self, amount: i64) -> Value {
+    pub(crate) async fn fresh(&self, amount: i64) -> Value {
         let answer = self.prepare(amount).await;
         assert_eq!(answer["reused"], false, "{answer}");
         answer
@@ -115,66 +112,6 @@ fn another_reason_amount_order_or_principal_is_another_proposal() {
             proposals.insert(answer["proposal_id"].as_str().unwrap().to_owned());
         }
         assert_eq!(proposals.len(), calls.len());
-    });
-}
-
-#[test]
-fn a_refund_of_the_same_order_and_amount_within_a_day_is_named() {
-    run(async {
-        let case = Case::new(shared().await).await;
-        let first = case.fresh(1_000).await;
-        assert_eq!(first.get("similar_operation_id"), None, "{first}");
-        let proposal = first["proposal_id"].as_str().unwrap();
-        case.decide(proposal, Verdict::Approval).await;
-        let operation = case.succeeded(proposal, &key()).await;
-        let second = case.fresh(1_000).await;
-        assert_eq!(second["similar_operation_id"], operation);
-        let persona = case.app.persona("acme-approver");
-        let shown = case.app.gateway.approvals().show(persona, second["proposal_id"].as_str().unwrap()).await.unwrap();
-        assert!(shown.lines.iter().any(|(_, text)| text.contains(&operation)), "{shown:?}");
-        for other in [case.fresh(999).await, Case::new(case.app).await.fresh(1_000).await] {
-            assert_eq!(other.get("similar_operation_id"), None, "{other}");
-        }
-        let hour = Duration::from_secs(3_600);
-        for (later, named) in [(23 * hour, true), (25 * hour, false)] {
-            let intent = case.app.prepared_at(&case.by, &case.order, 1_000, Timestamp::now() + later).await;
-            assert_eq!(intent.effect.similar_operation_id.is_some(), named, "{later:?}");
-        }
-    });
-}
-
-#[test]
-fn a_similar_refund_is_part_of_what_a_person_approves() {
-    run(async {
-        let case = Case::new(shared().await).await;
-        case.succeeded(&case.approved(1_000).await, &key()).await;
-        let proposal = case.approved(1_000).await;
-        let at = proposal_key("acme", &proposal);
-        let effect = case.app.item(&at).await.unwrap().text("effect").unwrap().to_owned();
-        let mut without: Value = serde_json::from_str(&effect).unwrap();
-        without.as_object_mut().unwrap().remove("similar_operation_id").unwrap();
-        case.app.commit(Change(vec![Step::update(at.clone()).set("effect", without.to_string())])).await;
-        assert_eq!(case.submission_refused(&proposal).await["code"], "internal");
-        case.app.commit(Change(vec![Step::update(at).set("effect", effect)])).await;
-        case.succeeded(&proposal, &key()).await;
-    });
-}
-
-#[test]
-fn a_similar_refund_that_the_provider_refused_is_not_named_and_one_that_may_have_happened_is() {
-    run(async {
-        for (behavior, state, named) in [
-            (Behavior::Decline, "failed", false),
-            (Behavior::ErrorBefore, "unknown", true),
-            (Behavior::ErrorAfter, "unknown", true),
-        ] {
-            let case = Case::new(shared().await).await;
-            case.app.gateway.provider().script(case.order.payment.as_str(), behavior);
-            let answer = case.call("submit_refund", submit(&case.approved(1_000).await, &key())).await;
-            case.app.until_as(&case.by, answer["operation_id"].as_str().unwrap(), state).await;
-            let again = case.fresh(1_000).await;
-            assert_eq!(again.get("similar_operation_id"), named.then_some(&answer["operation_id"]), "{behavior:?}");
-        }
     });
 }
 

@@ -75,17 +75,33 @@ fn of_two_refunds_that_together_exceed_the_order_one_is_made() {
 fn of_two_refunds_that_fit_neither_makes_the_other_stale() {
     run(async {
         let app = App::start().await;
-        rounds(200, async |round| {
+        rounds(200, async |_| {
             let order = app.order("acme", Currency::Eur, 1_000).await;
-            // Every other time they are alike, and note themselves in the same place.
-            let amounts = if round % 2 == 0 { (400, 600) } else { (500, 500) };
-            let (one, other) = (app.approved(&order, amounts.0).await, late(&app, &order, amounts.1).await);
+            let (one, other) = join(app.approved(&order, 400), app.approved(&order, 600)).await;
             let (one, other) = race(&app, (&one, &key()), (&other, &key())).await;
             for answer in [&one, &other] {
                 assert_eq!(code(answer), "ok", "{answer}");
                 assert_eq!(app.settled(operation(answer)).await.state, State::Succeeded);
             }
             assert_eq!((app.balances(&order).await, app.effects(&order)), ((0, 0, 1_000), 2));
+        })
+        .await;
+        app.stop().await;
+    });
+}
+
+#[test]
+fn of_two_alike_one_is_made_and_the_other_needs_a_person_who_knows_of_it() {
+    run(async {
+        let app = App::start().await;
+        rounds(200, async |_| {
+            let order = app.order("acme", Currency::Eur, 1_000).await;
+            let (one, other) = join(app.approved(&order, 500), late(&app, &order, 500)).await;
+            let (won, lost) = ranked(race(&app, (&one, &key()), (&other, &key())).await);
+            assert_eq!(code(&lost), "proposal_stale", "{lost}");
+            assert_eq!(lost["error"]["operation_id"], won["operation_id"]);
+            assert_eq!(app.settled(operation(&won)).await.state, State::Succeeded);
+            assert_eq!((app.balances(&order).await, app.effects(&order)), ((500, 0, 500), 1));
         })
         .await;
         app.stop().await;
