@@ -100,6 +100,8 @@ pub struct Product {
     pub intents: Vec<IntentId>,
     pub amounts: Vec<i64>,
     digests: Vec<Digest>,
+    /// Which earlier operation of the same amount each intent names.
+    named: Vec<Option<OperationId>>,
     keys_used: Vec<IdempotencyKey>,
     pub operations: Vec<OperationId>,
     keys: Vec<Key>,
@@ -144,8 +146,9 @@ impl Product {
             people,
             order,
             intents: Vec::new(),
-            amounts: amounts.to_vec(),
+            amounts: Vec::new(),
             digests: Vec::new(),
+            named: Vec::new(),
             keys_used,
             operations,
             keys: Vec::new(),
@@ -184,20 +187,29 @@ impl Product {
         (product, tables)
     }
 
-    fn prepare(&mut self, tables: &mut Tables, amount: i64) {
+    /// Prepares one more intent, of this amount.
+    pub fn prepare(&mut self, tables: &mut Tables, amount: i64) {
+        // Each for a reason of its own: an identical call would find the first one's intent.
+        let reasons = Reason::ALL;
         let draft = RefundDraft {
             order_id: self.order.id.clone(),
             amount_minor: countersign::bounded::AmountMinor::new(amount).unwrap(),
             currency: self.order.currency,
-            reason: Reason::Damaged,
+            reason: reasons[self.intents.len() % reasons.len()],
         };
         let id = IntentId::parse(&format!("prop_{}", letters(self.intents.len() as u64))).unwrap();
         let by = self.people.agent.clone();
         let prepare = Prepare::new(&by, draft).unwrap().under(id.clone());
-        let seen =
-            prepare.keys().iter().map(|key| self.number(key)).map(|key| (key, tables[usize::from(key)])).collect();
-        let Decision::Commit(change, _) = prepare.decide(&self.snapshot(&seen), START).unwrap() else {
-            panic!("an intent is prepared at once")
+        let mut keys = prepare.keys();
+        let change = loop {
+            let mut seen: Seen =
+                keys.iter().map(|key| self.number(key)).map(|key| (key, tables[usize::from(key)])).collect();
+            seen.sort_unstable();
+            match prepare.decide(&self.snapshot(&seen), START).unwrap() {
+                Decision::Commit(change, _) => break change,
+                Decision::Need(more) => keys.extend(more),
+                Decision::Answer(_) => panic!("it was prepared before"),
+            }
         };
         let change = self.remember_change(change);
         let Committed::Done(after) = self.commit(tables, change, 0) else { panic!("it is prepared") };
@@ -206,7 +218,9 @@ impl Product {
         let number = self.number(&key);
         let intent = Intent::<Refund>::read(self.item(tables[usize::from(number)]).unwrap()).unwrap().unwrap();
         self.digests.push(intent.digest);
+        self.named.push(intent.effect.similar_operation_id);
         self.intents.push(id);
+        self.amounts.push(amount);
     }
 
     // Keys and records by number.
