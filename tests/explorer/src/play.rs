@@ -101,7 +101,9 @@ pub fn steps(product: &mut Product, scenario: &Scenario, world: &World) -> Vec<S
                 let known = world.provider.remembered(key, world.now).is_some();
                 if faulty {
                     act(How::Killed);
-                    let matters = |how: &&Passage| !known || matches!(how, Passage::Limited | Passage::Unheard | Passage::Delayed);
+                    let matters = |how: &&Passage| {
+                        !known || matches!(how, Passage::Limited | Passage::Unheard | Passage::Delayed)
+                    };
                     scenario.passages.iter().filter(matters).for_each(|how| act(How::Send(*how)));
                 }
             }

@@ -19,7 +19,8 @@ impl Run<'_> {
         let door = &self.taps().door;
         let closed = door.close().await;
         self.take(step).await;
-        self.closed.borrow_mut().push((closed, door.open().await.unwrap()));
+        let opened = door.open().await.unwrap();
+        self.closed.borrow_mut().push((closed, opened));
         report::add("steps for which there was no connection to the provider");
     }
 
