@@ -10,6 +10,8 @@ mod lost;
 mod meanwhile;
 #[path = "delivery/outcomes.rs"]
 mod outcomes;
+#[path = "delivery/replayed.rs"]
+mod replayed;
 #[path = "delivery/resent.rs"]
 mod resent;
 #[path = "delivery/stopped.rs"]

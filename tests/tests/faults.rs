@@ -1,7 +1,8 @@
 //! Faults: whatever goes wrong, wherever it does, the money moves at most once and the books agree in the end.
 //!
 //! The places are recorded, not listed: each story is played once behind the taps, and every request that passes them is
-//! a place. At each place every fault of its kind happens once, then pairs of faults. Afterwards nothing goes wrong any
+//! a place. At each place every fault of its kind happens once, then pairs of faults. A death of a process, and that there
+//! is no connection to the provider, happen to whoever is there, and so to a refund that is alone. Afterwards nothing goes wrong any
 //! more, everybody does what they do by themselves, and the refund is held against all that was promised.
 //!
 //! Left out, because it would show nothing new: a place that another story comes to in the same way before the provider
@@ -26,6 +27,8 @@ mod other;
 mod place;
 #[path = "faults/recover.rs"]
 mod recover;
+#[path = "faults/refused.rs"]
+mod refused;
 #[path = "faults/report.rs"]
 mod report;
 #[path = "faults/run.rs"]
@@ -34,6 +37,8 @@ mod run;
 mod story;
 #[path = "faults/wire.rs"]
 mod wire;
+
+use std::sync::LazyLock;
 
 use cases::{Case, Ran};
 use countersign::clock::Timestamp;
@@ -46,7 +51,11 @@ use tests::App;
 const AT_ONCE: usize = 20;
 /// How many pairs run where not all are asked for.
 const PAIRS: usize = 150;
-/// How many lanes kill processes, each in a gateway of its own with one process a function.
+/// The same of pairs that begin with a connection that was refused.
+const REFUSED: usize = 24;
+/// The seed of every selection where none is given.
+static SEED: LazyLock<u64> = LazyLock::new(|| u64::try_from(Timestamp::now().seconds()).unwrap());
+/// How many lanes there are for refunds that are alone, each with a gateway of its own and one process a function.
 const LANES: usize = 2;
 
 #[test]
@@ -62,7 +71,7 @@ fn a_refund_survives_every_single_fault_and_pairs_of_them() {
         let ran = cases::run(&app, singles, AT_ONCE).await;
         let pairs = pairs(&ran);
         report::put("pairs of faults there are", pairs.len());
-        let pairs = selected(cases::asked_for(pairs));
+        let pairs = selected(cases::asked_for(pairs), PAIRS);
         report::put("pairs of faults that ran", pairs.len());
         cases::run(&app, pairs, AT_ONCE).await;
         nobody_died(&app);
@@ -91,6 +100,29 @@ fn a_refund_survives_the_death_of_any_process_at_any_request() {
     });
 }
 
+#[test]
+fn a_refund_survives_it_when_there_is_no_connection_to_the_provider() {
+    tests::run(async {
+        let lane = async |number: usize| {
+            let app = cases::gateway().await;
+            let of_lane = |cases: Vec<Case>| cases.into_iter().skip(number).step_by(LANES).collect();
+            let places = cases::places(&cases::recorded(&app).await);
+            let ran = cases::run(&app, of_lane(cases::asked_for(singles(&places, kind::refusals))), 1).await;
+            report::put("single times that there was no connection to the provider", ran.len());
+            let pairs = followed(&ran);
+            report::put("pairs of no connection and another fault there are", pairs.len());
+            let pairs = selected(cases::asked_for(pairs), REFUSED / LANES);
+            report::put("pairs of no connection and another fault that ran", pairs.len());
+            cases::run(&app, pairs, 1).await;
+            nobody_died(&app);
+            other::logs(&app);
+            app.stop().await;
+        };
+        futures::future::join_all((0..LANES).map(lane)).await;
+        report::write();
+    });
+}
+
 /// One case a place and kind.
 fn singles(places: &[(&'static story::Story, Place)], kinds: impl Fn(&Place) -> Vec<Kind>) -> Vec<Case> {
     let of = |(story, place): &(&'static story::Story, Place)| {
@@ -103,14 +135,24 @@ fn singles(places: &[(&'static story::Story, Place)], kinds: impl Fn(&Place) -> 
 
 /// Each pair of faults of which the second is at a place that the refund came to after the first.
 fn pairs(singles: &[Ran]) -> Vec<Case> {
+    let different = |Ran { case, .. }: &&Ran| {
+        let [(first, kind)] = case.faults.as_slice() else { panic!("not single: {case}") };
+        kind::different(first).contains(kind)
+    };
+    followed(singles.iter().filter(different))
+}
+
+/// Each of these faults with each that looks different at a place that the refund came to after it, or in the step that
+/// found no connection.
+fn followed<'a>(singles: impl IntoIterator<Item = &'a Ran>) -> Vec<Case> {
     let mut pairs = Vec::new();
     for Ran { case, reached } in singles {
         let [(first, kind)] = case.faults.as_slice() else { panic!("not single: {case}") };
-        if !kind::different(first).contains(kind) {
-            continue;
-        }
-        let struck = reached.iter().position(|place| place == first).unwrap_or(reached.len());
-        for second in reached.iter().skip(struck + 1) {
+        // What was refused passed no tap: it was somewhere in its step.
+        let struck = reached.iter().position(|place| place == first).map(|struck| struck + 1);
+        let after =
+            struck.or_else(|| reached.iter().position(|place| *kind == Kind::Refused && place.step == first.step));
+        for second in reached.iter().skip(after.unwrap_or(reached.len())) {
             for other in kind::different(second) {
                 let faults = vec![(first.clone(), kind.clone()), (second.clone(), other)];
                 pairs.push(Case { story: case.story, faults });
@@ -122,16 +164,15 @@ fn pairs(singles: &[Ran]) -> Vec<Case> {
     pairs
 }
 
-/// All pairs, or as many as there is time for.
-fn selected(mut pairs: Vec<Case>) -> Vec<Case> {
+/// All pairs, or so many as there is time for.
+fn selected(mut pairs: Vec<Case>, most: usize) -> Vec<Case> {
     let setting = |name| Config::from_environment().optional(name);
     if setting("COUNTERSIGN_FAULTS").is_some_and(|which| which == "all") || setting("COUNTERSIGN_CASE").is_some() {
         return pairs;
     }
-    let now = || u64::try_from(Timestamp::now().seconds()).unwrap();
-    let seed: u64 = setting("COUNTERSIGN_SEED").map_or_else(now, |seed| seed.parse().unwrap());
+    let seed: u64 = setting("COUNTERSIGN_SEED").map_or_else(|| *SEED, |seed| seed.parse().unwrap());
     println!("COUNTERSIGN_SEED={seed}");
-    report::put(&format!("is the number of pairs that COUNTERSIGN_SEED={seed} selects"), PAIRS);
+    report::put(&format!("is the number of pairs that COUNTERSIGN_SEED={seed} selects"), most);
     let mut random = seed;
     let mut next = |below: usize| {
         // SplitMix64 (<https://prng.di.unimi.it/splitmix64.c>).
@@ -141,7 +182,7 @@ fn selected(mut pairs: Vec<Case>) -> Vec<Case> {
         usize::try_from((mixed ^ (mixed >> 31)) % u64::try_from(below).unwrap()).unwrap()
     };
     let mut chosen = Vec::new();
-    while chosen.len() < PAIRS && !pairs.is_empty() {
+    while chosen.len() < most && !pairs.is_empty() {
         chosen.push(pairs.swap_remove(next(pairs.len())));
     }
     chosen

@@ -31,7 +31,7 @@ use crate::mcp::{self, CatalogError, ListedTool};
 use crate::provider::{Endpoint, JournalError, Provider};
 use crate::schedule::Schedule;
 use crate::stream::StreamPoller;
-use crate::tap::Tap;
+use crate::tap::{Door, Tap};
 use crate::web::Addresses;
 use crate::world;
 
@@ -77,6 +77,8 @@ pub struct Taps {
     pub database: Tap,
     /// Before the payment provider.
     pub provider: Tap,
+    /// Where that one is reached: closed, there is no connection to the provider.
+    pub door: Door,
 }
 
 /// Why the gateway did not start. Each says what to do.
@@ -162,9 +164,11 @@ impl Gateway {
         let (provider_listener, provider_url) = listen(0).await?;
         let (mut reached, mut taps) = ((database.endpoint(), provider_url.clone()), None);
         if options.tapped {
-            let (database, database_url) = tap(reached.0, &stop).await?;
-            let (provider, provider_url) = tap(reached.1, &stop).await?;
-            (reached, taps) = ((database_url, provider_url), Some(Taps { database, provider }));
+            let (database, provider) = (Tap::new(reached.0), Tap::new(reached.1));
+            let (listener, database_url) = listen(0).await?;
+            serve(listener, database.router(), stop.clone());
+            let (door, provider_url) = Door::open_at_any_port(provider.router(), stop.clone()).await?;
+            (reached, taps) = ((database_url, provider_url), Some(Taps { database, provider, door }));
         }
         serve(provider_listener, provider.router(), stop.clone());
         let environment =
@@ -326,14 +330,6 @@ impl Gateway {
         lambda.shutdown().await;
         database.shutdown().await;
     }
-}
-
-/// A tap before an address, and its own.
-async fn tap(upstream: String, stop: &CancellationToken) -> Result<(Tap, String), GatewayError> {
-    let (listener, url) = listen(0).await?;
-    let tap = Tap::new(upstream);
-    serve(listener, tap.router(), stop.clone());
-    Ok((tap, url))
 }
 
 /// Asks every tool's binary for its contract.

@@ -14,6 +14,7 @@ use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
@@ -52,8 +53,9 @@ pub(crate) async fn listen(port: u16) -> Result<(TcpListener, String), ListenErr
     Ok((listener, format!("http://{address}")))
 }
 
-/// Serves until it is told to stop. Connections that are open then end with their clients.
-pub(crate) fn serve(listener: TcpListener, router: Router, stop: CancellationToken) {
+/// Serves until it is told to stop; what it gives ends when nobody listens any more. Connections that are open then end
+/// with their clients.
+pub(crate) fn serve(listener: TcpListener, router: Router, stop: CancellationToken) -> JoinHandle<()> {
     let router = router.layer(map_request(async |request: Request| request.map(patient)));
     let accepting = async move {
         loop {
@@ -67,7 +69,9 @@ pub(crate) fn serve(listener: TcpListener, router: Router, stop: CancellationTok
             }
         }
     };
-    tokio::spawn(async move { stop.run_until_cancelled_owned(accepting).await });
+    tokio::spawn(async move {
+        let _ = stop.run_until_cancelled_owned(accepting).await;
+    })
 }
 
 async fn speak(connection: TcpStream, router: Router) {

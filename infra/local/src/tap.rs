@@ -3,6 +3,7 @@
 //! Request budgets are counted here and faults are made here; the binaries that ship hold no switch for either. Which
 //! function sent a request is known by the access key id in its signature, since each gets one of its own name.
 
+mod door;
 mod fault;
 mod seen;
 
@@ -16,6 +17,7 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode, header};
 
+pub use door::Door;
 pub use fault::{Fault, Rule};
 pub use seen::Seen;
 

@@ -106,7 +106,8 @@ pub struct Unsayable(pub &'static str);
 pub enum Sent {
     /// It happened; what the provider calls it.
     Happened(String),
-    /// It was accepted and is not final; what the provider calls it.
+    /// It was accepted, and is not final or need not stand any more: an answer that is given again tells of the past. What
+    /// the provider calls it.
     Accepted(String),
     /// It was refused for good; why.
     Refused(String),

@@ -47,7 +47,7 @@ impl ErrorObject {
 /// What an answer to the `attempt`th request proves.
 pub(crate) fn classify(answer: &Answer, request: &Request, attempt: i64) -> Sent {
     match answer.status {
-        200 => accepted(&answer.body, request),
+        200 => accepted(answer, request),
         // Checked before anything is done or stored under the key.
         401 | 403 => Sent::NotExecuted("the provider does not accept the key".to_owned()),
         // The limiters as well (<https://docs.stripe.com/rate-limits>).
@@ -84,8 +84,8 @@ pub(crate) fn log(answer: &Answer, attempt: i64) {
     }
 }
 
-fn accepted(body: &[u8], request: &Request) -> Sent {
-    let Ok(refund) = serde_json::from_slice::<RefundObject>(body) else {
+fn accepted(answer: &Answer, request: &Request) -> Sent {
+    let Ok(refund) = serde_json::from_slice::<RefundObject>(&answer.body) else {
         return Sent::Unknown("the provider's answer cannot be read".to_owned());
     };
     if refund.differs(request).is_some() {
@@ -95,6 +95,10 @@ fn accepted(body: &[u8], request: &Request) -> Sent {
         return Sent::Unknown("the provider's answer names no refund".to_owned());
     };
     match refund.standing() {
+        // What is given again is the first answer, whichever attempt of ours this is (a restored ledger counts from the
+        // beginning): the refund is there, and may have come back since. A lookup says how it stands
+        // (<https://docs.stripe.com/api/idempotent_requests>).
+        Standing::Succeeded if answer.replayed => Sent::Accepted(reference),
         Standing::Succeeded => Sent::Happened(reference),
         Standing::Undone(reason) => Sent::Refused(reason),
         Standing::Open => Sent::Accepted(reference),

@@ -7,10 +7,12 @@
 //!
 //! Decisions are pure, so each is made once for each command, snapshot and moment, and remembered: see [`product`].
 //!
-//! What is covered: of each scenario in [`scenario::EXHAUSTED`] every schedule with at most its number of faults (three,
-//! two in `decided`), where [`play::steps`] leaves out only what comes to the same as another schedule; of all of them, and
-//! of [`scenario::EVERYTHING`], random schedules besides. Nothing spans two scenarios exhaustively: cancelling meets
-//! lookups, and withdrawing meets them, in random schedules alone.
+//! What is covered: of each scenario in [`scenario::EXHAUSTED`] every schedule with at most three faults, where
+//! [`play::steps`] leaves out only what comes to the same as another schedule; of all of them, and of
+//! [`scenario::EVERYTHING`], random schedules besides. Nothing spans two scenarios exhaustively: where cancelling and
+//! withdrawing meet lookups (`stopped`), and a person does (`judged`), one worker is at it after the other; that two are at
+//! once is in `delivery`, `cancels`, `withdrawn`, `decided` and `hasty`. A person meets one lookup after the other in these
+//! two, and two at once in `judged`. All of it together is met in random schedules alone.
 //!
 //! What is assumed: a worker, a request or a reply may be late by any time within the provider's window, and is gone after
 //! it; a decision is committed in the moment in which it was made, or loses; `execute`, `deliver` and `reconcile`, which do

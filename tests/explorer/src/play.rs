@@ -2,17 +2,14 @@
 
 mod execute;
 
-use countersign::effect::Effect as _;
-use countersign::hold;
 use countersign::operation::State;
-use refunds::Refund;
 
 use crate::actor::{Actor, At, Role};
 use crate::product::{Cmd, Committed, Made, Order, Product, View, moment};
 use crate::provider::{Passage, Status, WINDOW};
 use crate::rules;
 use crate::scenario::Scenario;
-use crate::world::{Broken, World, broken};
+use crate::world::{Broken, HOLD, World, broken};
 
 /// One step of a schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -104,7 +101,9 @@ pub fn steps(product: &mut Product, scenario: &Scenario, world: &World) -> Vec<S
                 let known = world.provider.remembered(key, world.now).is_some();
                 if faulty {
                     act(How::Killed);
-                    let matters = |how: &&Passage| !known || matches!(how, Passage::Unheard | Passage::Delayed);
+                    let matters = |how: &&Passage| {
+                        !known || matches!(how, Passage::Limited | Passage::Unheard | Passage::Delayed)
+                    };
                     scenario.passages.iter().filter(matters).for_each(|how| act(How::Send(*how)));
                 }
             }
@@ -252,9 +251,8 @@ fn begin(product: &mut Product, scenario: &Scenario, world: &mut World, at: usiz
     let Actor { role, runs, .. } = world.actors[at];
     let cmd = match role {
         Role::Holder => {
-            let key = product.number(&hold::key(Refund::COMMAND).unwrap());
             let now = moment(world.now);
-            product.edit(&mut world.tables, key, |item| {
+            product.edit(&mut world.tables, HOLD, |item| {
                 let mut item = item;
                 if runs % 2 == 1 {
                     item.insert("held_at".to_owned(), now.into());

@@ -7,8 +7,7 @@ mod ask;
 mod people;
 mod view;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use countersign::bounded::{IdempotencyKey, IntentId, OperationId};
@@ -29,7 +28,7 @@ use refunds::{Order as RefundOrder, Reason, Refund, RefundDraft};
 
 use crate::actor::Seen;
 use crate::provider::{Reply, Sight};
-use crate::world::{KeyNo, RECORDS, Record, Tables};
+use crate::world::{KeyNo, Memory, RECORDS, Record, Tables, fingerprint};
 use ask::{Asked, Raw};
 pub use people::{People, START};
 pub use view::{Books, View};
@@ -101,31 +100,31 @@ pub struct Product {
     pub intents: Vec<IntentId>,
     pub amounts: Vec<i64>,
     digests: Vec<Digest>,
+    /// Which earlier operation of the same amount each intent names.
+    named: Vec<Option<OperationId>>,
     keys_used: Vec<IdempotencyKey>,
     pub operations: Vec<OperationId>,
     keys: Vec<Key>,
-    key_numbers: HashMap<Key, KeyNo>,
+    key_numbers: Memory<Key, KeyNo>,
     items: Vec<Item>,
-    item_numbers: HashMap<Item, Record>,
+    item_numbers: Memory<Item, Record>,
     views: Vec<Option<Rc<View>>>,
     books: Vec<Option<Books>>,
     changes: Vec<(Change, Vec<KeyNo>)>,
     pub tickets: Vec<Rc<Ticket<Refund>>>,
     provider_keys: Vec<String>,
+    // What is asked for in every step, and costs a digest each time.
+    keys_of: Memory<Cmd, Rc<[KeyNo]>>,
+    consent_numbers: Memory<u8, KeyNo>,
+    provider_key_numbers: Memory<u32, u8>,
     /// The changes that commands have tried to commit, in their order, where somebody wants to know.
     pub tried: Option<Vec<u32>>,
     /// Which states operations were ever in, and whether in conflict.
     pub reached: BTreeSet<(State, bool)>,
-    made: HashMap<u64, Rc<Made>>,
-    met: HashMap<u64, Rc<Met>>,
+    made: Memory<u64, Rc<Made>>,
+    met: Memory<u64, Rc<Met>>,
     /// How many decisions were really made.
     pub decisions: usize,
-}
-
-fn fingerprint(of: impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    of.hash(&mut hasher);
-    hasher.finish()
 }
 
 /// A text of 26 letters for a number.
@@ -147,27 +146,31 @@ impl Product {
             people,
             order,
             intents: Vec::new(),
-            amounts: amounts.to_vec(),
+            amounts: Vec::new(),
             digests: Vec::new(),
+            named: Vec::new(),
             keys_used,
             operations,
             keys: Vec::new(),
-            key_numbers: HashMap::new(),
+            key_numbers: Memory::default(),
             items: vec![Item::new()],
-            item_numbers: HashMap::new(),
+            item_numbers: Memory::default(),
             views: vec![None],
             books: vec![None],
             changes: Vec::new(),
             tickets: Vec::new(),
             provider_keys: Vec::new(),
+            keys_of: Memory::default(),
+            consent_numbers: Memory::default(),
+            provider_key_numbers: Memory::default(),
             tried: None,
             reached: BTreeSet::new(),
-            made: HashMap::new(),
-            met: HashMap::new(),
+            made: Memory::default(),
+            met: Memory::default(),
             decisions: 0,
         };
         let mut tables = [0; RECORDS];
-        // The order is key 0, the authority 1, the hold 2; then the operations.
+        // The order is key 0, the authority 1, the hold `HOLD`; then the operations.
         let order_key = RefundOrder::key(&product.people.agent.tenant, &product.order.id);
         let item = product.order.item();
         product.put(&mut tables, &order_key, item);
@@ -184,20 +187,29 @@ impl Product {
         (product, tables)
     }
 
-    fn prepare(&mut self, tables: &mut Tables, amount: i64) {
+    /// Prepares one more intent, of this amount.
+    pub fn prepare(&mut self, tables: &mut Tables, amount: i64) {
+        // Each for a reason of its own: an identical call would find the first one's intent.
+        let reasons = Reason::ALL;
         let draft = RefundDraft {
             order_id: self.order.id.clone(),
             amount_minor: countersign::bounded::AmountMinor::new(amount).unwrap(),
             currency: self.order.currency,
-            reason: Reason::Damaged,
+            reason: reasons[self.intents.len() % reasons.len()],
         };
         let id = IntentId::parse(&format!("prop_{}", letters(self.intents.len() as u64))).unwrap();
         let by = self.people.agent.clone();
         let prepare = Prepare::new(&by, draft).unwrap().under(id.clone());
-        let seen =
-            prepare.keys().iter().map(|key| self.number(key)).map(|key| (key, tables[usize::from(key)])).collect();
-        let Decision::Commit(change, _) = prepare.decide(&self.snapshot(&seen), START).unwrap() else {
-            panic!("an intent is prepared at once")
+        let mut keys = prepare.keys();
+        let change = loop {
+            let mut seen: Seen =
+                keys.iter().map(|key| self.number(key)).map(|key| (key, tables[usize::from(key)])).collect();
+            seen.sort_unstable();
+            match prepare.decide(&self.snapshot(&seen), START).unwrap() {
+                Decision::Commit(change, _) => break change,
+                Decision::Need(more) => keys.extend(more),
+                Decision::Answer(_) => panic!("it was prepared before"),
+            }
         };
         let change = self.remember_change(change);
         let Committed::Done(after) = self.commit(tables, change, 0) else { panic!("it is prepared") };
@@ -206,7 +218,9 @@ impl Product {
         let number = self.number(&key);
         let intent = Intent::<Refund>::read(self.item(tables[usize::from(number)]).unwrap()).unwrap().unwrap();
         self.digests.push(intent.digest);
+        self.named.push(intent.effect.similar_operation_id);
         self.intents.push(id);
+        self.amounts.push(amount);
     }
 
     // Keys and records by number.
@@ -228,8 +242,13 @@ impl Product {
     }
 
     pub fn consent_no(&mut self, intent: u8) -> KeyNo {
+        if let Some(number) = self.consent_numbers.get(&intent) {
+            return *number;
+        }
         let key = consent::key(&self.people.agent.tenant, &self.intents[usize::from(intent)]);
-        self.number(&key)
+        let number = self.number(&key);
+        self.consent_numbers.insert(intent, number);
+        number
     }
 
     pub fn authority_key(&self) -> Key {
@@ -284,9 +303,14 @@ impl Product {
     // Commands.
 
     /// What a command has to be shown first.
-    pub fn keys_of(&mut self, order: Order) -> Vec<KeyNo> {
+    pub fn keys_of(&mut self, order: Order) -> Rc<[KeyNo]> {
+        if let Some(keys) = self.keys_of.get(&order.cmd) {
+            return Rc::clone(keys);
+        }
         let Asked::Keys(keys) = self.ask(order, None) else { unreachable!("it was asked for its keys") };
-        keys.iter().map(|key| self.number(key)).collect()
+        let keys: Rc<[KeyNo]> = keys.iter().map(|key| self.number(key)).collect();
+        self.keys_of.insert(order.cmd, Rc::clone(&keys));
+        keys
     }
 
     /// The decision of a command on what it was shown.
@@ -395,12 +419,17 @@ impl Product {
 
     /// The number of the key under which the provider is asked.
     pub fn provider_key(&mut self, ticket: u32) -> u8 {
+        if let Some(number) = self.provider_key_numbers.get(&ticket) {
+            return *number;
+        }
         let key = self.tickets[ticket as usize].provider_key().to_string();
         let known = self.provider_keys.iter().position(|known| *known == key);
-        known.unwrap_or_else(|| {
+        let number = known.unwrap_or_else(|| {
             self.provider_keys.push(key);
             self.provider_keys.len() - 1
-        }) as u8
+        }) as u8;
+        self.provider_key_numbers.insert(ticket, number);
+        number
     }
 
     /// A change by its number.

@@ -93,6 +93,14 @@ pub enum Passage {
     Delayed,
 }
 
+/// What the product's adapter makes of a first answer that is given again: what had happened then was accepted.
+fn again(first: Reply) -> Reply {
+    match first {
+        Reply::Happened(refund) => Reply::Accepted(refund),
+        Reply::Accepted(_) | Reply::Refused | Reply::NotExecuted | Reply::Unknown => first,
+    }
+}
+
 /// The provider's books.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Provider {
@@ -121,7 +129,7 @@ impl Provider {
             Passage::Limited => return Reply::NotExecuted,
             Passage::Well | Passage::Pending | Passage::Declined | Passage::Error | Passage::Unheard => {}
         }
-        let reply = self.remembered(key, now).unwrap_or_else(|| {
+        let reply = self.remembered(key, now).map(again).unwrap_or_else(|| {
             let reply = match how {
                 Passage::Pending => Reply::Accepted(self.make(intent, Status::Pending, now)),
                 Passage::Declined => Reply::Refused,

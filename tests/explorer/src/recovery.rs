@@ -1,10 +1,7 @@
 //! Recovery: no fault happens any more, and what the product does by itself, and a person where it asks for one, runs
 //! until nothing is left to do.
 
-use countersign::effect::Effect as _;
-use countersign::hold;
 use countersign::operation::State;
-use refunds::Refund;
 
 use crate::actor::{Actor, At, Role};
 use crate::play::{How, Step, apply};
@@ -12,7 +9,7 @@ use crate::product::{Product, START};
 use crate::provider::{Passage, Status};
 use crate::rules;
 use crate::scenario::Scenario;
-use crate::world::{Broken, World, broken};
+use crate::world::{Broken, HOLD, World, broken};
 
 /// More rounds than any recovery takes.
 const ROUNDS: usize = 300;
@@ -30,9 +27,8 @@ pub fn recover(product: &mut Product, scenario: &Scenario, from: &World) -> Resu
         finish(product, scenario, &mut world, at)?;
         world.actors[at].runs = 0;
     }
-    let control = product.number(&hold::key(Refund::COMMAND).unwrap());
-    if world.tables[usize::from(control)] != 0 {
-        product.edit(&mut world.tables, control, |mut item| {
+    if world.tables[usize::from(HOLD)] != 0 {
+        product.edit(&mut world.tables, HOLD, |mut item| {
             item.remove("held_at");
             item
         });

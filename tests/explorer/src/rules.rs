@@ -1,13 +1,15 @@
 //! What must hold: of each step, of each state, and at the end. Read from the records' attributes and the provider's
 //! books, not by the code that is under test.
 
+use std::rc::Rc;
+
 use countersign::operation::State;
 
 use crate::actor::Seen;
 use crate::product::{Cmd, Product, View, moment};
 use crate::provider::{LAG, Reply, Sight, Status};
 use crate::scenario::Scenario;
-use crate::world::{Broken, Tables, World, broken};
+use crate::world::{Broken, HOLD, Tables, World, broken};
 
 /// Holds a committed change against what its command may do, given what it had seen.
 pub fn commit(product: &mut Product, before: &World, after: &Tables, cmd: Cmd, seen: &Seen) -> Result<(), Broken> {
@@ -22,6 +24,7 @@ pub fn commit(product: &mut Product, before: &World, after: &Tables, cmd: Cmd, s
                     return broken("an operation begins somewhere else than queued");
                 }
                 agreed(product, before, &is, true)?;
+                alike(product, before, operation, &is)?;
             }
             (Some(was), Some(is)) if was != is => {
                 changed(product, before, &was, &is, cmd)?;
@@ -78,6 +81,8 @@ fn arrow(product: &Product, before: &World, was: &View, is: &View, cmd: Cmd) -> 
             _ => false,
         },
         Cmd::Record { reply: Reply::Happened(_), .. } => waits && to == Succeeded,
+        // That it is there counts from whomever, but while somebody else is at it.
+        Cmd::Record { reply: Reply::Accepted(_), .. } if matches!(from, Queued | Unknown) => to == Settling,
         Cmd::Record { ticket, reply } => {
             let holds = from == Sending && was.fence == product.tickets[ticket as usize].operation.fence;
             if !holds {
@@ -142,8 +147,36 @@ fn agreed(product: &mut Product, world: &World, view: &View, submitted: bool) ->
     if !product.item(authority).is_some_and(|item| item.flag("active")) {
         return broken("the approver has no authority any more");
     }
-    if product.item(world.tables[2]).is_some_and(|item| item.get("held_at").is_some()) && !submitted {
+    if product.item(world.tables[usize::from(HOLD)]).is_some_and(|item| item.get("held_at").is_some()) && !submitted {
         return broken("it is sent while the domain is held");
+    }
+    Ok(())
+}
+
+/// A day, within which the same amount of one order may be the same wish.
+const DAY: i64 = 24 * 60 * 60;
+
+/// Whoever approved what is accepted here knew of everything of the same amount that was accepted within a day and may have
+/// happened: of two that do not name each other, one is accepted.
+fn alike(product: &Product, before: &World, accepted: u8, is: &View) -> Result<(), Broken> {
+    let all: Vec<(u8, Rc<View>)> = (0..product.operations.len() as u8)
+        .filter_map(|operation| Some((operation, product.view(&before.tables, operation)?)))
+        .collect();
+    let called = |operation: u8| product.operations[usize::from(operation)].as_str();
+    // What is named, and what that names.
+    let mut known = Vec::new();
+    let mut name = is.names.as_deref();
+    while let Some((operation, view)) = all.iter().find(|(other, _)| name == Some(called(*other))) {
+        known.push(*operation);
+        name = view.names.as_deref();
+    }
+    let amount = |view: &View| product.amounts[usize::from(view.intent)];
+    for (other, view) in all.iter().filter(|(other, _)| *other != accepted) {
+        let void = matches!(view.state, State::Failed | State::Cancelled | State::Expired) && !view.conflict;
+        let day = is.accepted_at < view.accepted_at + DAY;
+        if amount(view) == amount(is) && !void && day && !known.contains(other) {
+            return broken("the same amount of one order is accepted twice, and whoever approved it did not know");
+        }
     }
     Ok(())
 }

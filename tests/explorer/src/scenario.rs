@@ -1,6 +1,6 @@
 //! Scenarios: who takes part in a story, what may go wrong in it, and how far it is followed.
 
-use crate::actor::{Actor, Role};
+use crate::actor::{Actor, At, Role};
 use crate::play::{How, Step, apply};
 use crate::product::Product;
 use crate::provider::{Passage, Provider};
@@ -18,6 +18,8 @@ pub struct Scenario {
     pub approved: &'static [u8],
     /// What was submitted before it begins: proposal and key.
     pub submitted: &'static [(u8, u8)],
+    /// The amounts of proposals that are prepared after that, and approved.
+    pub later: &'static [i64],
     /// Who takes part, and how often each may begin.
     pub actors: &'static [(Role, u8)],
     /// How many faults may happen.
@@ -58,6 +60,7 @@ const NONE: Scenario = Scenario {
     keys: 1,
     approved: &[],
     submitted: &[],
+    later: &[],
     actors: &[],
     faults: 3,
     waits: 0,
@@ -108,6 +111,46 @@ pub const RIVALS: Scenario = Scenario {
         (dispatcher(0), 1),
         (dispatcher(1), 1),
     ],
+    ..NONE
+};
+
+/// Two proposals of one amount, approved or about to be before either is submitted: they do not name each other.
+pub const TWINS: Scenario = Scenario {
+    name: "twins",
+    amounts: &[300, 300],
+    keys: 2,
+    approved: &[0],
+    actors: &[
+        (Role::Agent { intent: 0, key: 0 }, 1),
+        (Role::Approver { intent: 1 }, 1),
+        (Role::Agent { intent: 1, key: 1 }, 2),
+        (dispatcher(0), 1),
+        (dispatcher(1), 1),
+        (looker(0), 1),
+        (Role::Canceller { operation: 0 }, 1),
+    ],
+    passages: &[Passage::Declined, Passage::Unheard],
+    undone: true,
+    ..NONE
+};
+
+/// Two that both name the refund before them, and not each other.
+pub const NAMESAKES: Scenario = Scenario {
+    name: "namesakes",
+    amounts: &[300],
+    later: &[300, 300],
+    keys: 3,
+    approved: &[0],
+    submitted: &[(0, 0)],
+    actors: &[
+        (Role::Agent { intent: 1, key: 1 }, 1),
+        (Role::Agent { intent: 2, key: 2 }, 2),
+        (dispatcher(0), 1),
+        (dispatcher(1), 1),
+        (Role::Canceller { operation: 0 }, 1),
+        (Role::Canceller { operation: 1 }, 1),
+    ],
+    passages: &[Passage::Declined, Passage::Unheard],
     ..NONE
 };
 
@@ -164,7 +207,7 @@ pub const WITHDRAWN: Scenario = Scenario {
 };
 
 /// Time runs out, of the grant and of the window, and a person decides once nothing is under way.
-pub const DECIDED: Scenario = Scenario { name: "decided", hasty: false, faults: 2, ..HASTY };
+pub const DECIDED: Scenario = Scenario { name: "decided", hasty: false, ..HASTY };
 
 /// The same with a person who decides too early.
 pub const HASTY: Scenario = Scenario {
@@ -176,6 +219,37 @@ pub const HASTY: Scenario = Scenario {
     lengths: &[95, 61 * 60, 25 * 60 * 60],
     passages: &[Passage::Limited, Passage::Unheard, Passage::Dropped, Passage::Delayed],
     hasty: true,
+    ..NONE
+};
+
+/// The requester cancels and the approver takes back, while workers send and lookups find.
+pub const STOPPED: Scenario = Scenario {
+    name: "stopped",
+    approved: &[0],
+    submitted: &[(0, 0)],
+    actors: &[
+        (dispatcher(0), 2),
+        (looker(0), 2),
+        (Role::Canceller { operation: 0 }, 1),
+        (Role::Revoker { intent: 0 }, 1),
+    ],
+    waits: 2,
+    lengths: &[95, 61 * 60],
+    passages: &[Passage::Limited, Passage::Unheard, Passage::Delayed],
+    undone: true,
+    ..NONE
+};
+
+/// A person decides while the schedule and an event both have somebody look.
+pub const JUDGED: Scenario = Scenario {
+    name: "judged",
+    approved: &[0],
+    submitted: &[(0, 0)],
+    actors: &[(dispatcher(0), 1), (looker(0), 1), (looker(0), 2), (Role::Operator { operation: 0 }, 2)],
+    waits: 2,
+    lengths: &[95, 25 * 60 * 60],
+    passages: &[Passage::Pending, Passage::Unheard, Passage::Dropped, Passage::Delayed],
+    undone: true,
     ..NONE
 };
 
@@ -216,7 +290,8 @@ pub const EVERYTHING: Scenario = Scenario {
 };
 
 /// Those of which every schedule is taken, the smallest first.
-pub const EXHAUSTED: [Scenario; 8] = [RIVALS, CANCELS, SUBMITS, DECIDED, WITHDRAWN, HASTY, DELIVERY, EVIDENCE];
+pub const EXHAUSTED: [Scenario; 12] =
+    [RIVALS, CANCELS, SUBMITS, NAMESAKES, WITHDRAWN, TWINS, DECIDED, HASTY, DELIVERY, STOPPED, EVIDENCE, JUDGED];
 
 impl Scenario {
     /// The product and the world when the story begins.
@@ -228,13 +303,21 @@ impl Scenario {
         let submits = self.submitted.iter().map(|(intent, key)| Role::Agent { intent: *intent, key: *key });
         let calm = Self { torn: false, ..*self };
         // Nonces of the beginning are those of actors that nobody plays.
-        for (at, role) in approvals.chain(submits).enumerate() {
-            world.actors = vec![Actor { begun: 200 + at as u8, ..Actor::new(role, 1) }];
-            for _ in 0..8 {
-                if world.actors[0].runs > 0 || world.actors[0].at != crate::actor::At::Rest {
-                    world = apply(&mut product, &calm, &world, Step::Act(0, How::Go)).unwrap();
-                }
+        let mut begun = 200;
+        let mut play = |product: &mut Product, world: &mut World, role: Role| {
+            world.actors = vec![Actor { begun, ..Actor::new(role, 1) }];
+            begun += 1;
+            while world.actors[0].runs > 0 || world.actors[0].at != At::Rest {
+                *world = apply(product, &calm, world, Step::Act(0, How::Go)).unwrap();
             }
+        };
+        for role in approvals.chain(submits) {
+            play(&mut product, &mut world, role);
+        }
+        for amount in self.later {
+            product.prepare(&mut world.tables, *amount);
+            let intent = product.intents.len() as u8 - 1;
+            play(&mut product, &mut world, Role::Approver { intent });
         }
         world.actors = self.actors.iter().map(|(role, runs)| Actor::new(*role, *runs)).collect();
         (world.faults, world.waits) = (self.faults, self.waits);

@@ -1,8 +1,7 @@
 //! Searching: every schedule of a scenario, or random ones that a seed names.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::{Duration, Instant};
 
 use countersign::change::Change;
@@ -15,7 +14,7 @@ use crate::play::{Step, apply, steps};
 use crate::product::Product;
 use crate::recovery::recover;
 use crate::scenario::Scenario;
-use crate::world::{Broken, World};
+use crate::world::{Broken, Memory, World, fingerprint};
 
 /// What a search has covered.
 #[derive(Debug, Clone, Default)]
@@ -53,12 +52,6 @@ pub struct Found {
 /// What a search comes to.
 pub type Searched = Result<Covered, Box<Found>>;
 
-fn fingerprint(world: &World) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    world.hash(&mut hasher);
-    hasher.finish()
-}
-
 /// Whether nobody is in the middle of something.
 fn quiet(world: &World) -> bool {
     world.actors.iter().all(|actor| actor.at == At::Rest)
@@ -81,7 +74,7 @@ pub fn exhaust(scenario: &Scenario) -> Searched {
     let (mut product, world) = scenario.begin();
     let mut covered = Covered::default();
     // How many schedules lead on from a state, once they are all taken.
-    let mut seen: HashMap<u64, f64> = HashMap::new();
+    let mut seen: Memory<u64, f64> = Memory::default();
     let mut ended = 0;
     let mut stack = Vec::new();
     let print = fingerprint(&world);

@@ -65,6 +65,14 @@ fn explore(scenario: &Scenario, exhaustive: bool) -> BTreeSet<(State, bool)> {
     reached
 }
 
+/// What leads nowhere breaks no rule either.
+fn leads_to(reached: &BTreeSet<(State, bool)>, states: &[State]) {
+    for state in states {
+        let led = reached.contains(&(*state, false)) || setting("COUNTERSIGN_WALKS").is_some();
+        assert!(led, "no schedule leads to {state}");
+    }
+}
+
 #[test]
 fn submits_of_one_proposal_come_to_one_operation() {
     explore(&scenario::SUBMITS, true);
@@ -73,6 +81,16 @@ fn submits_of_one_proposal_come_to_one_operation() {
 #[test]
 fn rivals_for_one_order_never_take_more_than_was_paid() {
     explore(&scenario::RIVALS, true);
+}
+
+#[test]
+fn twins_that_do_not_name_each_other_are_not_both_accepted() {
+    explore(&scenario::TWINS, true);
+}
+
+#[test]
+fn namesakes_of_one_refund_are_not_both_accepted() {
+    explore(&scenario::NAMESAKES, true);
 }
 
 #[test]
@@ -101,6 +119,18 @@ fn decided_by_a_person_it_is_what_happened() {
 }
 
 #[test]
+fn stopped_or_withdrawn_it_is_what_the_lookups_find() {
+    let reached = explore(&scenario::STOPPED, true);
+    leads_to(&reached, &[State::Cancelled, State::Settling, State::Failed, State::Returned, State::NeedsOperator]);
+}
+
+#[test]
+fn judged_beside_lookups_it_is_what_happened() {
+    let reached = explore(&scenario::JUDGED, true);
+    leads_to(&reached, &[State::Settling, State::Failed, State::Returned, State::NeedsOperator]);
+}
+
+#[test]
 fn hasty_decisions_are_found_out() {
     let reached = explore(&scenario::HASTY, true);
     let conflict = reached.iter().any(|(_, conflict)| *conflict);
@@ -110,11 +140,7 @@ fn hasty_decisions_are_found_out() {
 #[test]
 fn everything_at_once_ends_well() {
     let reached = explore(&scenario::EVERYTHING, false);
-    // What leads nowhere breaks no rule either.
-    for state in State::ALL {
-        let led = reached.contains(&(*state, false)) || setting("COUNTERSIGN_WALKS").is_some();
-        assert!(led, "no schedule leads to {state}");
-    }
+    leads_to(&reached, State::ALL);
 }
 
 #[test]

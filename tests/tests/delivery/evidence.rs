@@ -1,4 +1,4 @@
-//! Workers that come back late: what they saw happen counts, what they did not see happen does not.
+//! Workers that come back late: that it is there counts, whatever else they heard does not.
 
 use countersign::bounded::{Currency, IntentId, Tenant};
 use countersign::clock::Timestamp;
@@ -59,10 +59,14 @@ fn happened() -> Sent {
     Sent::Happened("re_1".to_owned())
 }
 
-/// Everything that a late worker may say beside that it happened.
+fn accepted() -> Sent {
+    Sent::Accepted("re_1".to_owned())
+}
+
+/// What a late worker may say that does not count while another one is at it.
 fn denials() -> [Sent; 4] {
     let text = || "late".to_owned();
-    [Sent::Refused(text()), Sent::NotExecuted(text()), Sent::Unknown(text()), Sent::Accepted(text())]
+    [Sent::Refused(text()), Sent::NotExecuted(text()), Sent::Unknown(text()), accepted()]
 }
 
 /// The balances alone: there is no provider here to agree with.
@@ -119,7 +123,7 @@ fn a_late_failure_of_an_earlier_worker_releases_nothing() {
 }
 
 #[test]
-fn a_worker_whose_lease_lapsed_can_still_prove_a_success_and_nothing_else() {
+fn a_worker_whose_lease_lapsed_can_still_prove_that_it_is_there_and_nothing_else() {
     run(async {
         let app = quiet().await;
         let (order, refund) = waiting(app).await;
@@ -129,6 +133,8 @@ fn a_worker_whose_lease_lapsed_can_still_prove_a_success_and_nothing_else() {
         for denial in [Sent::Refused("late".to_owned()), Sent::NotExecuted("late".to_owned())] {
             assert_eq!(report(app, copy(&ticket), denial).await, State::Unknown);
         }
+        assert_eq!(report(app, copy(&ticket), accepted()).await, State::Settling);
+        assert_eq!(app.operation(&refund.operation).await.reference.as_deref(), Some("re_1"));
         assert_eq!(balances(app, &order).await, (3_000, 2_000, 0));
         assert_eq!(report(app, ticket, happened()).await, State::Succeeded);
         assert_eq!(balances(app, &order).await, (3_000, 0, 2_000));
@@ -136,16 +142,32 @@ fn a_worker_whose_lease_lapsed_can_still_prove_a_success_and_nothing_else() {
 }
 
 #[test]
-fn a_success_that_contradicts_a_failure_is_marked_and_moves_no_balance() {
+fn a_refund_that_is_there_although_it_failed_is_marked_and_moves_no_balance() {
+    run(async {
+        let app = quiet().await;
+        for there in [happened(), accepted()] {
+            let (order, refund, first, second) = overtaken(app).await;
+            assert_eq!(report(app, second, Sent::Refused("card_declined".to_owned())).await, State::Failed);
+            assert_eq!(balances(app, &order).await, (5_000, 0, 0));
+            assert!(!app.operation(&refund.operation).await.conflict);
+            assert_eq!(report(app, first, there).await, State::Failed);
+            assert!(app.operation(&refund.operation).await.conflict);
+            assert_eq!(balances(app, &order).await, (5_000, 0, 0));
+        }
+    });
+}
+
+#[test]
+fn what_waits_to_be_sent_again_and_is_there_after_all_is_not_sent_again() {
     run(async {
         let app = quiet().await;
         let (order, refund, first, second) = overtaken(app).await;
-        assert_eq!(report(app, second, Sent::Refused("card_declined".to_owned())).await, State::Failed);
-        assert_eq!(balances(app, &order).await, (5_000, 0, 0));
-        assert!(!app.operation(&refund.operation).await.conflict);
-        assert_eq!(report(app, first, happened()).await, State::Failed);
-        assert!(app.operation(&refund.operation).await.conflict);
-        assert_eq!(balances(app, &order).await, (5_000, 0, 0));
+        assert_eq!(report(app, second, Sent::NotExecuted("429".to_owned())).await, State::Queued);
+        assert_eq!(report(app, first, accepted()).await, State::Settling);
+        app.insist(&refund.operation).await;
+        let operation = app.operation(&refund.operation).await;
+        assert_eq!((operation.state, operation.attempts, operation.fence), (State::Settling, 2, 2));
+        assert_eq!(balances(app, &order).await, (3_000, 2_000, 0));
     });
 }
 

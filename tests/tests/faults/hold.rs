@@ -25,7 +25,7 @@ impl Run<'_> {
         self.tenants();
         self.idle().await;
         let key = operation::key(&target(self.operation.as_str()).tenant, &self.operation);
-        wire::check(&self.passed(), key.pk());
+        wire::check(&self.passed(), &self.closed.borrow(), key.pk());
         report::add("runs whose invariants were checked");
         report::add(&format!("ended {ended}"));
     }

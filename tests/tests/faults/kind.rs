@@ -25,6 +25,8 @@ pub(crate) enum Kind {
     Outlived,
     /// It is carried out, the reply is lost, and its repetition is told that it is still at work.
     AtWork,
+    /// Nobody listens where the provider is reached, as long as the step takes.
+    Refused,
     /// The process is killed while the request is at the tap: before or after it is carried out.
     Kill(Fault),
 }
@@ -152,4 +154,9 @@ pub(crate) fn different(place: &Place) -> Vec<Kind> {
 /// Both ways in which a process can be killed at this place.
 pub(crate) fn kills(_: &Place) -> Vec<Kind> {
     vec![Kind::Kill(Fault::HangBefore), Kind::Kill(Fault::HangAfter)]
+}
+
+/// That there is no connection to the provider, where a step makes its only one.
+pub(crate) fn refusals(place: &Place) -> Vec<Kind> {
+    if place.before == Before::Provider && place.nth == 0 { vec![Kind::Refused] } else { Vec::new() }
 }

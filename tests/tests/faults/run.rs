@@ -53,6 +53,8 @@ pub(crate) struct Run<'a> {
     pub(crate) answers: RefCell<Vec<(&'static str, Value)>>,
     /// How many of its calls of a tool got no answer.
     pub(crate) unanswered: RefCell<Vec<&'static str>>,
+    /// From when to when nobody got to the provider.
+    pub(crate) closed: RefCell<Vec<(u64, u64)>>,
 }
 
 impl<'a> Run<'a> {
@@ -63,8 +65,9 @@ impl<'a> Run<'a> {
         let parsed = IdempotencyKey::parse(&key).unwrap();
         let operation = operation::id(&app.caller("acme-agent"), Refund::COMMAND, &parsed).unwrap();
         let words = vec![order.id.to_string(), order.payment.to_string(), operation.to_string()];
-        let (proposal, answers, unanswered) = (RefCell::default(), RefCell::default(), RefCell::default());
-        Self { app, story, order, operation, alone, key, proposal, words: RefCell::new(words), answers, unanswered }
+        let (proposal, answers, unanswered, closed) = Default::default();
+        let words = RefCell::new(words);
+        Self { app, story, order, operation, alone, key, proposal, words, answers, unanswered, closed }
     }
 
     pub(crate) fn taps(&self) -> &'a Taps {
@@ -100,7 +103,11 @@ impl<'a> Run<'a> {
                 (None, Some((place, fault))) => {
                     join(self.take(*step), self.kill(place, fault)).await;
                 }
-                (None, None) => self.take(*step).await,
+                (None, None) => match here.iter().find(|(_, kind)| *kind == Kind::Refused) {
+                    Some((place, _)) if faults.len() == 1 => self.refused_alone(*step, place).await,
+                    Some(_) => self.refused(*step).await,
+                    None => self.take(*step).await,
+                },
             }
             self.taps().database.heal_about(&self.words.borrow());
             self.taps().provider.heal_about(&self.words.borrow());
@@ -112,7 +119,7 @@ impl<'a> Run<'a> {
 
     /// Counts which faults came to happen, as far as a tap sees it; a single one always does.
     pub(crate) fn was_struck(&self, faults: &[(Place, Kind)]) {
-        let by_tap = |kind: &Kind| !matches!(kind, Kind::Create(_) | Kind::Look(_));
+        let by_tap = |kind: &Kind| !matches!(kind, Kind::Create(_) | Kind::Look(_) | Kind::Refused);
         let armed = faults.iter().filter(|(_, kind)| by_tap(kind)).count();
         let struck = self.passed().iter().filter(|passed| passed.seen.fault.is_some()).count();
         assert!(faults.len() != 1 || struck >= armed, "the fault did not happen");
@@ -147,6 +154,8 @@ impl<'a> Run<'a> {
                 provider.behave(payment);
                 provider.script(payment, *behavior);
             }
+            // Before the step, and not by a request: see `refused`.
+            Kind::Refused => {}
             Kind::Look(behavior) => provider.lookup_script(payment, *behavior),
         }
     }

@@ -21,8 +21,9 @@ pub(crate) struct Moved {
     ended_at: u64,
 }
 
-/// Holds all that has passed the taps about one operation, whose record lies under `pk`, against the picture.
-pub(crate) fn check(passed: &[Passed], pk: &str) {
+/// Holds all that has passed the taps about one operation, whose record lies under `pk`, against the picture. From when to
+/// when nobody got to the provider is in `closed`.
+pub(crate) fn check(passed: &[Passed], closed: &[(u64, u64)], pk: &str) {
     let mut by_end: Vec<_> = passed.iter().filter(|passed| passed.seen.status == 200).collect();
     by_end.sort_by_key(|passed| passed.seen.ended_at);
     let mut known = BTreeSet::new();
@@ -33,7 +34,8 @@ pub(crate) fn check(passed: &[Passed], pk: &str) {
         assert!(moved.is_an_arrow(), "no such arrow: {moved:?}");
     }
     each_request_was_announced(passed, &moves);
-    what_was_being_sent_is_left_by_its_own_answer_alone(passed, &moves);
+    what_was_being_sent_is_left_by_its_own_answer_alone(passed, closed, &moves);
+    what_found_no_connection_is_queued_again(closed, &moves);
     what_is_unknown_is_left_by_evidence_alone(passed, &moves);
 }
 
@@ -50,7 +52,7 @@ fn each_request_was_announced(passed: &[Passed], moves: &[Moved]) {
 }
 
 /// Whoever says that it was not executed, was refused or is not final has heard so under the very fence.
-fn what_was_being_sent_is_left_by_its_own_answer_alone(passed: &[Passed], moves: &[Moved]) {
+fn what_was_being_sent_is_left_by_its_own_answer_alone(passed: &[Passed], closed: &[(u64, u64)], moves: &[Moved]) {
     for moved in moves.iter().filter(|moved| moved.from == Some(State::Sending)) {
         let proof: &[u16] = match moved.to {
             State::Queued => &[401, 403, 429],
@@ -64,6 +66,11 @@ fn what_was_being_sent_is_left_by_its_own_answer_alone(passed: &[Passed], moves:
         };
         let claimed = |claim: &&Moved| claim.to == State::Sending && claim.fence.map(|fence| fence + 1) == moved.fence;
         let claim = moves.iter().find(claimed).unwrap_or_else(|| panic!("nobody held this fence: {moved:?}"));
+        // Or it was not sent at all, since nobody got to the provider.
+        let refused = |(from, to): &(u64, u64)| *from < claim.arrived_at && moved.arrived_at < *to;
+        if moved.to == State::Queued && closed.iter().any(refused) {
+            continue;
+        }
         let heard = |passed: &Passed| {
             passed.seen.operation == CREATE
                 && passed.seen.arrived_at > claim.ended_at
@@ -74,12 +81,21 @@ fn what_was_being_sent_is_left_by_its_own_answer_alone(passed: &[Passed], moves:
     }
 }
 
+/// What is begun to be sent while nobody gets to the provider was certainly not executed, and is called nothing else.
+fn what_found_no_connection_is_queued_again(closed: &[(u64, u64)], moves: &[Moved]) {
+    let meanwhile = |moved: &&Moved| closed.iter().any(|(from, to)| (*from..*to).contains(&moved.arrived_at));
+    for moved in moves.iter().filter(meanwhile).filter(|moved| moved.from == Some(State::Sending)) {
+        assert_eq!(moved.to, State::Queued, "there was no connection: {moved:?}");
+    }
+}
+
 fn what_is_unknown_is_left_by_evidence_alone(passed: &[Passed], moves: &[Moved]) {
     let lookups: Vec<_> =
         passed.iter().filter(|passed| passed.seen.operation == LOOKUP && passed.seen.status == 200).collect();
     for moved in moves.iter().filter(|moved| moved.from == Some(State::Unknown)) {
         if moved.by == WORKER {
-            assert_eq!(moved.to, State::Succeeded, "a worker may only say that it happened: {moved:?}");
+            let there = matches!(moved.to, State::Succeeded | State::Settling);
+            assert!(there, "a worker may only say that it is there: {moved:?}");
             continue;
         }
         let since = |passed: &&&Passed| {

@@ -150,13 +150,15 @@ fn what_was_cancelled_or_ran_out_of_time_and_is_there_is_in_conflict() {
 #[test]
 fn a_first_answer_that_the_provider_repeats_is_no_conflict_with_what_became_of_it() {
     run(async {
-        let (scene, ticket) = Scene::sending().await;
-        let late =
-            countersign::delivery::Ticket { operation: ticket.operation.clone(), request: ticket.request.clone() };
-        scene.report(ticket, Sent::Unknown("no reply".to_owned())).await;
-        assert_eq!(scene.look(100, undone()).await.state, State::Failed);
-        let outcome = scene.report(late, Sent::Happened("re_1".to_owned())).await;
-        assert_eq!((outcome.state, outcome.conflict), (State::Failed, false));
-        assert_eq!((scene.balances().await, scene.order_now().await.conflicts), (RELEASED, 0));
+        for answer in [Sent::Happened("re_1".to_owned()), Sent::Accepted("re_1".to_owned())] {
+            let (scene, ticket) = Scene::sending().await;
+            let late =
+                countersign::delivery::Ticket { operation: ticket.operation.clone(), request: ticket.request.clone() };
+            scene.report(ticket, Sent::Unknown("no reply".to_owned())).await;
+            assert_eq!(scene.look(100, undone()).await.state, State::Failed);
+            let outcome = scene.report(late, answer).await;
+            assert_eq!((outcome.state, outcome.conflict), (State::Failed, false));
+            assert_eq!((scene.balances().await, scene.order_now().await.conflicts), (RELEASED, 0));
+        }
     });
 }

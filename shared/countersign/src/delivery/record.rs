@@ -61,14 +61,20 @@ impl<E: External> Record<E> {
         }
     }
 
-    /// Whether this worker's word counts: the last one's always; an earlier one's only as evidence that it happened.
+    /// Whether this worker's word counts: the last one's always; an earlier one's only as evidence that it is there. Of
+    /// what is accepted and being sent, the worker that sends it will hear.
     fn counts(&self, operation: &Operation<E>) -> bool {
         let holds = operation.state == State::Sending && operation.fence == self.ticket.operation.fence;
         #[cfg(feature = "seeded_bugs")]
         let holds = holds
             || (seeded::on(Bug::UnfencedOutcome) && operation.state == State::Sending)
             || (seeded::on(Bug::LateFailureReleases) && matches!(self.sent, Sent::Refused(_)));
-        holds || matches!(self.sent, Sent::Happened(_))
+        let there = match self.sent {
+            Sent::Happened(_) => true,
+            Sent::Accepted(_) => operation.state != State::Sending,
+            Sent::Refused(_) | Sent::NotExecuted(_) | Sent::Unknown(_) => false,
+        };
+        holds || there
     }
 
     fn outcome(&self, step: Step) -> Step {
@@ -82,14 +88,14 @@ impl<E: External> Record<E> {
         }
     }
 
-    /// It happened although the operation had ended without. Not so where its end is known to be that very effect's: the
+    /// It is there although the operation had ended without. Not so where its end is known to be that very effect's: the
     /// provider gives the first answer to a key again, whatever became of it since.
     fn contradicted(&self, operation: &Operation<E>, now: Timestamp) -> Decision<Outcome> {
         let change = match &self.sent {
-            Sent::Happened(reference)
+            Sent::Happened(reference) | Sent::Accepted(reference)
                 if operation.state.is_void() && operation.reference.as_ref() != Some(reference) =>
             {
-                conflict(operation, "it happened after it had ended without", now, &self.nonce)
+                conflict(operation, "the provider has it although it had ended without", now, &self.nonce)
             }
             Sent::Happened(_) | Sent::Accepted(_) | Sent::Refused(_) | Sent::NotExecuted(_) | Sent::Unknown(_) => None,
         };

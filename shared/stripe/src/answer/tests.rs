@@ -113,14 +113,22 @@ fn a_refusal_is_one_for_good_only_where_it_is_stripes_last_word() {
 }
 
 #[test]
-fn an_answer_that_was_stored_and_is_replayed_says_what_it_said_the_first_time() {
+fn an_answer_that_is_given_again_is_the_first_one_and_a_success_in_it_an_acceptance() {
     for (status, body, expected) in [
         (500, error("api_error", "", ""), "unknown"),
         (402, error("card_error", "card_declined", ""), "refused"),
         (200, refund("pending"), "accepted"),
+        // It may have come back since.
+        (200, refund("succeeded"), "accepted"),
+        // These are final, then and now.
+        (200, refund("failed"), "refused"),
+        (200, refund("canceled"), "refused"),
+        (200, refund("succeeded").replace("100", "101"), "unknown"),
     ] {
-        let sent = classify(&Answer { replayed: true, ..answer(status, &body) }, &request(), 2);
-        assert_eq!(conclusion(&sent), expected, "{status} {body}");
+        for attempt in [1, 2] {
+            let sent = classify(&Answer { replayed: true, ..answer(status, &body) }, &request(), attempt);
+            assert_eq!(conclusion(&sent), expected, "{status} {body}");
+        }
     }
 }
 

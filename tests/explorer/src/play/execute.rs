@@ -15,7 +15,7 @@ const NEEDS: u8 = 6;
 /// An actor begins a command; unless reads are torn in this scenario, it loads at once where `load` says so.
 pub(super) fn begin(product: &mut Product, scenario: &Scenario, world: &mut World, at: usize, cmd: Cmd, load: bool) {
     let order = order(world, at, cmd);
-    let missing = product.keys_of(order);
+    let missing = product.keys_of(order).to_vec();
     let claimed = match world.actors[at].role {
         Role::Agent { key, .. } => product.view(&world.tables, key).is_some(),
         _ => false,

@@ -34,7 +34,8 @@ impl Product {
             }
             Cmd::Approve { intent } => {
                 let (id, shown) = (self.intents[usize::from(intent)].clone(), self.digests[usize::from(intent)]);
-                let choice = Choice { intent: id, shown, verdict: Verdict::Approval, acknowledged: None };
+                let acknowledged = self.named[usize::from(intent)].clone();
+                let choice = Choice { intent: id, shown, verdict: Verdict::Approval, acknowledged };
                 let owners = Owners::default();
                 let desk = Desk { signer: &people.consent_signer, keys: &people.consent_keys, owners: &owners };
                 let decide = Decide::<Refund>::new(&people.approver, choice, desk).unwrap();

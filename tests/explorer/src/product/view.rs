@@ -18,6 +18,9 @@ pub struct View {
     pub due_shard: Option<String>,
     pub request: Option<String>,
     pub approval: String,
+    pub accepted_at: i64,
+    /// The earlier operation of the same amount that it names.
+    pub names: Option<String>,
     /// All that must never change.
     pub receipt: String,
 }
@@ -50,6 +53,8 @@ impl View {
             due_shard: item.text("due_shard").ok().map(str::to_owned),
             request: item.text("request").ok().map(str::to_owned),
             approval: text("approval").to_owned(),
+            accepted_at: item.integer("accepted_at").ok()?,
+            names: names(text("effect")),
             receipt: format!(
                 "{} {} {} {:?} {}",
                 text("operation_id"),
@@ -60,6 +65,11 @@ impl View {
             ),
         })
     }
+}
+
+fn names(effect: &str) -> Option<String> {
+    let effect: serde_json::Value = serde_json::from_str(effect).ok()?;
+    effect["similar_operation_id"].as_str().map(str::to_owned)
 }
 
 impl Books {
