@@ -32,6 +32,11 @@ pub fn authority(limit: i64) -> Item {
     Authority::record(&limits)
 }
 
+/// The record of a hold, as an administrator may write it by hand.
+pub fn hold(why: &str) -> Item {
+    Item::new().with("held_at", Timestamp::now()).with("reason", why)
+}
+
 /// Where a proposal lies.
 pub fn proposal_key(tenant: &str, proposal: &str) -> Key {
     Intent::<Refund>::key(&Tenant::parse(tenant).unwrap(), &IntentId::parse(proposal).unwrap())

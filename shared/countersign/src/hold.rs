@@ -7,10 +7,8 @@ mod history;
 mod switch;
 
 use crate::change::{Guard, Snapshot, Step};
-use crate::clock::Timestamp;
 use crate::effect::CommandName;
 use crate::failure::{Code, Failure, Retry};
-use crate::item::Item;
 use crate::key::{Key, Kind};
 
 pub use history::{Holds, Switched, holds};
@@ -24,12 +22,6 @@ const CONTROL: Kind = Kind::ledger("control");
 /// When the domain's name is none, which its tests find.
 pub fn key(command: CommandName) -> Result<Key, Failure> {
     Ok(CONTROL.shared_key(&[&command.domain()?]))
-}
-
-/// The record of a hold, as an administrator writes it by hand.
-#[must_use]
-pub fn record(now: Timestamp, reason: &str) -> Item {
-    Item::new().with("held_at", now).with("reason", reason)
 }
 
 /// Refuses while the domain is held.

@@ -216,6 +216,9 @@ pub fn state(product: &Product, scenario: &Scenario, world: &World) -> Result<()
             State::Returned | State::Failed | State::Cancelled | State::Expired => {}
         }
         conflicts += i64::from(view.conflict);
+        if view.listed != (view.conflict || view.state == State::NeedsOperator) {
+            return broken(format!("operators are shown it: {}, and it is {}", view.listed, view.state));
+        }
         if used.contains(&view.intent) {
             return broken("one intent has two operations");
         }

@@ -109,7 +109,7 @@ fn a_hold_that_was_written_by_hand_can_be_released_and_one_that_was_changed_mean
     run(async {
         let app = App::quiet().await;
         let control = hold::key(Refund::COMMAND).unwrap();
-        app.put(&control, hold::record(Timestamp::now(), "a restored ledger")).await;
+        app.put(&control, tests::people::hold("a restored ledger")).await;
         let now = holds(&app).await;
         assert_eq!((now.held_at.is_some(), now.reason.as_deref()), (true, Some("a restored ledger")));
         let refused = app.switch("acme-operator", Turn::Held, "another").await.unwrap_err();

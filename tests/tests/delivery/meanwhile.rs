@@ -108,7 +108,7 @@ fn terms_that_move_in_between_stop_the_refund() {
 fn a_hold_that_is_set_in_between_keeps_the_refund_queued() {
     run(async {
         let app = App::quiet().await;
-        let hold = Step::put(hold::key(Refund::COMMAND).unwrap(), hold::record(Timestamp::now(), "the bank called"));
+        let hold = Step::put(hold::key(Refund::COMMAND).unwrap(), tests::people::hold("the bank called"));
         let (order, refund, state) = claimed(&app, |_, _| hold).await;
         assert_eq!(state, State::Queued);
         assert_eq!(

@@ -2,13 +2,11 @@
 
 use countersign::bounded::{Currency, Principal, Tenant};
 use countersign::change::{Change, Step};
-use countersign::clock::Timestamp;
 use countersign::consent::{Authority, Verdict};
-use countersign::effect::Effect as _;
-use countersign::hold;
+use countersign::hold::Turn;
 use countersign::operation::State;
 use local::provider::Behavior;
-use refunds::{Order, Refund};
+use refunds::Order;
 use tests::accounts::past;
 use tests::app::{code, key, submit};
 use tests::worker::Submitted;
@@ -61,14 +59,6 @@ async fn move_terms(app: &App, order: &Order) {
 async fn authority(app: &App, persona: &str, change: impl FnOnce(Step) -> Step) {
     let key = Authority::key(&Tenant::parse("acme").unwrap(), &Principal::parse(persona).unwrap());
     app.commit(Change(vec![change(Step::update(key))])).await;
-}
-
-/// Likewise for a hold.
-async fn hold(app: &App, held: bool) {
-    let key = hold::key(Refund::COMMAND).unwrap();
-    let record = hold::record(Timestamp::now(), "the bank called");
-    let step = if held { Step::put(key, record) } else { Step::update(key).remove("held_at") };
-    app.commit(Change(vec![step])).await;
 }
 
 #[test]
@@ -160,7 +150,7 @@ fn a_hold_stops_what_is_queued_and_its_release_lets_it_go_on() {
         let (order, refund) = waiting(&app).await;
         let (other_order, other) = attempted(&app).await;
         let unsubmitted = app.approved(&order, 1_000).await;
-        hold(&app, true).await;
+        app.switch("acme-operator", Turn::Held, "the bank called").await.unwrap();
         for refund in [&refund, &other] {
             app.insist(&refund.operation).await;
             app.until(&refund.operation, "queued").await;
@@ -178,7 +168,7 @@ fn a_hold_stops_what_is_queued_and_its_release_lets_it_go_on() {
         let prepared = app.prepared(&order, 500).await;
         app.decide("acme-approver", &prepared, Verdict::Rejection).await.unwrap();
 
-        hold(&app, false).await;
+        app.switch("acme-operator", Turn::Released, "the bank is back").await.unwrap();
         assert_eq!(app.blocked(&order).await, "none");
         app.edit(&refund.operation, |step| step.set("due_at", past())).await;
         app.gateway.sweep().await;

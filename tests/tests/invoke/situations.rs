@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use countersign::bounded::Currency;
 use countersign::change::{Change, Step};
-use countersign::clock::Timestamp;
 use countersign::consent::Verdict;
 use countersign::effect::Effect as _;
 use countersign::hold;
@@ -140,7 +139,7 @@ pub(crate) async fn held() -> Vec<Refusal> {
     let case = Case::new(&app).await;
     let (proposal, key) = (case.approved(1_000).await, key());
     let hold = hold::key(Refund::COMMAND).unwrap();
-    app.put(&hold, hold::record(Timestamp::now(), "reconciling with the provider")).await;
+    app.put(&hold, tests::people::hold("reconciling with the provider")).await;
     let refusal = case.refusal("submit_refund", submit(&proposal, &key), &[&proposal]).await;
     app.delete(&hold).await;
     case.succeeded(&proposal, &key).await;

@@ -12,6 +12,8 @@ pub struct View {
     pub fence: i64,
     pub attempts: i64,
     pub conflict: bool,
+    /// Whether the operators of its tenant are shown it.
+    pub listed: bool,
     pub lease_until: Option<i64>,
     pub absent_since: Option<i64>,
     pub due_at: Option<i64>,
@@ -47,6 +49,7 @@ impl View {
             fence: item.integer("fence").ok()?,
             attempts: item.integer("attempts").ok()?,
             conflict: item.flag("conflict"),
+            listed: item.text("attention").is_ok() && item.integer("attention_at").is_ok(),
             lease_until: item.integer("lease_until").ok(),
             absent_since: item.integer("absent_since").ok(),
             due_at: item.integer("due_at").ok(),
