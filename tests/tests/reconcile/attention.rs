@@ -226,7 +226,7 @@ fn nobody_else_is_shown_anything_and_another_tenant_s_is_as_if_absent() {
         let clerk = Persona { actor: None, ..*app.persona("acme-agent") };
         assert_eq!(get(app, &minted(app, &clerk), "").await.0, 403);
 
-        let foreign = Persona { tenant: "globex", ..*app.persona("acme-operator") };
+        let foreign = *app.persona("globex-operator");
         let foreign = minted(app, &foreign);
         assert_eq!(get(app, &foreign, "").await, (200, json!({ "operations": [], "next": null })));
         let seen = get(app, &foreign, &queries[1]).await;

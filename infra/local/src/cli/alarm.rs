@@ -78,7 +78,7 @@ mod tests {
         let expected = "attention: op_1 of acme needs an operator: cargo local attention op_1 --as acme-operator";
         assert_eq!(told.as_deref(), Some(expected));
         assert_eq!(alarms.heard(&line("needs_operator", "acme")), None);
-        assert!(alarms.heard(&line("conflict", "globex")).is_some_and(|told| told.ends_with("there is none here")));
+        assert!(alarms.heard(&line("conflict", "initech")).is_some_and(|told| told.ends_with("there is none here")));
         assert_eq!(alarms.heard(&json!({ "message": "delivery", "operation_id": "op_1" }).to_string()), None);
         let resolved = json!({ "message": "resolved", "tenant": "acme", "operation_id": "op_1" });
         assert_eq!(alarms.heard(&resolved.to_string()), None);

@@ -19,7 +19,7 @@ pub struct Persona {
     pub roles: &'static [&'static str],
 }
 
-const PERSONAS: [Persona; 8] = [
+const PERSONAS: [Persona; 9] = [
     Persona {
         name: "acme-agent",
         tenant: "acme",
@@ -46,6 +46,7 @@ const PERSONAS: [Persona; 8] = [
         roles: &["requester"],
     },
     person("globex-approver", "globex", "globex-console", &["approver"]),
+    person("globex-operator", "globex", "globex-console", &["operator"]),
 ];
 
 /// A human who signs in as themselves.
