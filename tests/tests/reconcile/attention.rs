@@ -2,7 +2,7 @@
 
 use countersign::bounded::OperationId;
 use countersign::delivery::{Resolution, Sent};
-use countersign::operation::State;
+use countersign::operation::{self, State};
 use local::issuer::Persona;
 use local::keys::OPERATIONS_AUDIENCE;
 use serde_json::{Value, json};
@@ -312,4 +312,58 @@ fn a_list_of_more_than_a_page_is_read_page_by_page_and_one_that_cannot_be_read_h
         assert!(parked, "nobody is told of {}", expected[1]);
         assert!(OperationId::parse(&expected[1]).is_ok());
     });
+}
+
+#[test]
+fn whatever_somebody_has_written_into_a_row_the_others_are_shown_and_each_of_them_once() {
+    run(async {
+        let app = quiet().await;
+        let order = app.order("acme", countersign::bounded::Currency::Eur, 50_000).await;
+        let mut waiting = Vec::new();
+        for at in 0..23 {
+            let refund = app.submitted(&order, 100 + at).await;
+            let since = countersign::clock::Timestamp::from_seconds(1_000 + at);
+            app.edit(&refund.operation, |step| {
+                let step = step.remove("due_shard").remove("due_at").set("state", "needs_operator");
+                step.set("attention", "submit_refund#acme").set("attention_at", since)
+            })
+            .await;
+            waiting.push(refund.operation);
+        }
+        let key = |operation: &str| format!("operation#acme#{operation}");
+        let spoil = async |operation: &str, update: &str, value: Value| {
+            let mut request = json!({
+                "TableName": "ledger", "Key": { "pk": { "S": key(operation) } }, "UpdateExpression": update,
+            });
+            if !value.is_null() {
+                request["ExpressionAttributeValues"] = json!({ ":v": value });
+            }
+            app.database("UpdateItem", &request).await;
+        };
+        // A list, which the product never writes; a row that does not say whose it is; one since half a second.
+        spoil(&waiting[2], "SET note = :v", json!({ "L": [] })).await;
+        spoil(&waiting[5], "REMOVE operation_id", Value::Null).await;
+        spoil(&waiting[19], "SET attention_at = :v", json!({ "N": "1019.5" })).await;
+        // Restored beside itself, under a key that is another's.
+        let copy = app.item(&operation_key(&waiting[7])).await.unwrap();
+        app.put(&operation_key(&format!("op_{}", "a".repeat(26))), copy.clone()).await;
+        // Under the same id in another tenant, whose row says that it is of this one.
+        let mut foreign = copy.clone();
+        foreign.insert("tenant".to_owned(), "globex".into());
+        let globex = countersign::bounded::Tenant::parse("globex").unwrap();
+        let same = operation::key(&globex, &OperationId::parse(&waiting[8]).unwrap());
+        app.put(&same, foreign).await;
+        // Of an intent that no refund is of.
+        app.edit(&waiting[9], |step| step.set("intent_id", format!("plan_{}", "a".repeat(26)))).await;
+        let rows = listed(app).await;
+        let ids: Vec<_> = rows.iter().map(|row| row["operation_id"].as_str().unwrap()).collect();
+        let expected: Vec<_> =
+            waiting.iter().enumerate().filter(|(at, _)| ![2, 5, 19].contains(at)).map(|(_, id)| id.as_str()).collect();
+        assert_eq!(ids, expected);
+    });
+}
+
+fn operation_key(operation: &str) -> countersign::key::Key {
+    let target = tests::worker::target(operation);
+    operation::key(&target.tenant, &target.operation)
 }
