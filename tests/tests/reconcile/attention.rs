@@ -367,3 +367,78 @@ fn operation_key(operation: &str) -> countersign::key::Key {
     let target = tests::worker::target(operation);
     operation::key(&target.tenant, &target.operation)
 }
+
+#[test]
+fn a_cursor_that_somebody_made_up_leads_nowhere_else_and_breaks_nothing() {
+    run(async {
+        let scene = Scene::unknown().await;
+        scene.look(DAY, nothing()).await;
+        let (app, token, id) = (scene.app, operator(scene.app), &scene.refund.operation);
+        let since = scene.at(DAY).seconds();
+        for (query, status) in [
+            (format!("after={}.{id}", i64::MIN), 200),
+            (format!("after={}.{id}", i64::MAX), 200),
+            (format!("after=%2B{since}.{id}"), 200),
+            (format!("%61fter={}%2e%6f{}", since - 1, &id[1..]), 200),
+            (format!("operation_id=%6f{}", &id[1..]), 200),
+            (format!("operation_id={id}%00"), 400),
+            (format!("operation_id={id}%20"), 400),
+            (format!("operation_id={id}&operation_id="), 400),
+            (format!("operation%5Fid={id}&operation_id={id}"), 400),
+            (format!("after={since}.{id}&after={since}.{id}"), 400),
+            (format!("after=%EF%BC%91.{id}"), 400),
+            (format!("operation_id={}", "%ff".repeat(10_000)), 400),
+            ("operation_id".to_owned(), 400),
+            ("%00".to_owned(), 400),
+        ] {
+            let (answered, answer) = get(app, &token, &query).await;
+            assert_eq!(answered, status, "{query}: {answer}");
+            for row in answer["operations"].as_array().into_iter().flatten() {
+                assert_eq!(row["requester"], "acme-clerk", "{row}");
+            }
+        }
+        // The place itself is behind; just before it, it is the first.
+        let at = |seconds: i64| format!("after={seconds}.{id}");
+        let (_, page) = get(app, &token, &at(since - 1)).await;
+        assert!(page["operations"].to_string().contains(id.as_str()), "{page}");
+        let (_, page) = get(app, &token, &at(since)).await;
+        assert!(!page["operations"].to_string().contains(id.as_str()), "{page}");
+    });
+}
+
+#[test]
+fn of_many_words_about_what_was_shown_to_all_of_them_one_is_taken() {
+    run(async {
+        for conflict in [false, true] {
+            let scene = if conflict {
+                let scene = Scene::sent(Sent::Refused("card_declined".to_owned())).await;
+                scene.look(100, happened()).await;
+                scene
+            } else {
+                let scene = Scene::unknown().await;
+                scene.look(DAY, nothing()).await;
+                scene
+            };
+            let (app, token) = (scene.app, operator(scene.app));
+            let version = one(&scene).await["operation"]["version"].clone();
+            let words = (0..8).map(|n| {
+                let word = if n % 2 == 0 { "succeeded" } else { "failed" };
+                json!({
+                    "operation_id": scene.refund.operation, "outcome": word, "evidence": format!("seen by {n}"),
+                    "version": version,
+                })
+            });
+            let said = futures::future::join_all(words.map(|word| post(app, Some(&token), word.to_string()))).await;
+            let taken: Vec<_> = said.iter().filter(|(status, _)| *status == 200).collect();
+            assert_eq!(taken.len(), 1, "{said:?}");
+            assert!(said.iter().all(|(status, _)| [200, 409].contains(status)), "{said:?}");
+            let operation = scene.operation().await;
+            assert_eq!(taken[0].1["state"], operation.state.as_str());
+            assert_eq!(operation.resolution.unwrap().lines().count(), 1);
+            let expected =
+                if operation.state == State::Succeeded { crate::scene::REFUNDED } else { crate::scene::RELEASED };
+            assert_eq!((scene.balances().await, scene.order_now().await.conflicts), (expected, 0));
+            assert_eq!(row(&scene).await, None);
+        }
+    });
+}
