@@ -1,12 +1,13 @@
 //! Refunds of one amount of one order, many of them at once, and chains of those that came to nothing.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use countersign::bounded::Currency;
 use countersign::caller::Caller;
 use countersign::consent::Verdict;
 use countersign::operation::State;
 use futures::future::join_all;
+use local::provider::Behavior;
 use local::tap::{Fault, Rule};
 use refunds::Order;
 use serde_json::{Value, json};
@@ -78,6 +79,85 @@ fn whoever_learns_of_another_only_after_much_contention_is_asked_to_come_again()
             let answer = if code(&answer) == "ok" { answer } else { submitted(&app, &late).await };
             cancelled(&app, &answer["operation_id"]).await;
         }
+        app.stop().await;
+    });
+}
+
+/// Whether whoever approved `later` could follow what it names back to `earlier`.
+fn leads(named: &BTreeMap<String, Option<String>>, later: &str, earlier: &str) -> bool {
+    let mut at = named[later].as_deref();
+    for _ in 0..named.len() {
+        match at {
+            Some(id) if id == earlier => return true,
+            Some(id) => at = named[id].as_deref(),
+            None => return false,
+        }
+    }
+    false
+}
+
+#[test]
+fn of_many_who_want_the_same_again_and_again_each_that_goes_through_is_known_of_by_whoever_approves_the_next() {
+    run(async {
+        let app = App::start().await;
+        let order = app.order("acme", Currency::Eur, 50_000).await;
+        let payment = order.payment.as_str();
+        let wishing = async |who: usize| {
+            let by = app.requester("acme");
+            let mut accepted = Vec::new();
+            for round in 0..6 {
+                let behavior = if (who + round) % 3 == 0 { Behavior::Decline } else { Behavior::Succeed };
+                app.gateway.provider().script(payment, behavior);
+                let prepared = app.direct_as(by.clone()).call("prepare_refund", prepare(&order, 100)).await;
+                let proposal = prepared["proposal_id"].as_str().unwrap_or_else(|| panic!("{prepared}"));
+                match app.decide("acme-approver", proposal, Verdict::Approval).await {
+                    Ok(_) => {}
+                    // What made it stale came to nothing meanwhile: the same proposal is right again, and is approved.
+                    Err(refused) if refused.code().as_str() == "already_decided" => {}
+                    Err(refused) if refused.code().as_str() == "proposal_stale" => continue,
+                    Err(refused) => panic!("{refused}"),
+                }
+                let answer = submitted(&app, &(by.clone(), proposal.to_owned())).await;
+                match code(&answer) {
+                    "ok" => {}
+                    "proposal_stale" => continue,
+                    _ => panic!("{answer}"),
+                }
+                let operation = answer["operation_id"].as_str().unwrap().to_owned();
+                if (who + round) % 2 == 0 {
+                    let cancel = json!({ "operation_id": operation });
+                    app.direct("acme-operator").call("cancel_refund", cancel).await;
+                }
+                accepted.push(operation);
+            }
+            accepted
+        };
+        let before = app.submitted(&order, 100).await.operation;
+        assert_eq!(app.settled(&before).await.state, State::Succeeded);
+        let mut accepted: Vec<String> = join_all((0..5).map(wishing)).await.into_iter().flatten().collect();
+        app.gateway.provider().script(payment, Behavior::Succeed);
+        for id in &accepted {
+            app.settled(id).await;
+        }
+        accepted.extend([before, app.submitted(&order, 100).await.operation]);
+        let (mut named, mut paid) = (BTreeMap::new(), Vec::new());
+        for id in &accepted {
+            let operation = app.settled(id).await;
+            let similar = operation.effect.similar_operation_id.map(|similar| similar.to_string());
+            named.insert(id.clone(), similar);
+            if operation.state == State::Succeeded {
+                paid.push(id.as_str());
+            }
+        }
+        for one in &paid {
+            for other in paid.iter().filter(|other| *other != one) {
+                let known = leads(&named, one, other) || leads(&named, other, one);
+                assert!(known, "{one} and {other} went through, and neither was known of: {named:?}");
+            }
+        }
+        let money = i64::try_from(paid.len()).unwrap() * 100;
+        assert_eq!((app.balances(&order).await, app.moved(&order)), ((50_000 - money, 0, money), money));
+        assert!(paid.len() > 1, "{paid:?} of {accepted:?}");
         app.stop().await;
     });
 }
