@@ -40,7 +40,7 @@ fn of_a_crowd_of_alike_one_at_a_time_is_accepted_and_what_came_to_nothing_keeps_
         let mut crowd = join_all((0..10).map(|_| wish(&app, &order, 100))).await;
         while crowd.len() > 1 {
             let answers = join_all(crowd.iter().map(|wish| submitted(&app, wish))).await;
-            let codes: BTreeSet<_> = answers.iter().map(|answer| code(answer)).collect();
+            let codes: BTreeSet<_> = answers.iter().map(code).collect();
             assert_eq!(codes, BTreeSet::from(["ok", "proposal_stale"]), "{answers:?}");
             let won: Vec<_> = (0..crowd.len()).filter(|each| code(&answers[*each]) == "ok").collect();
             assert_eq!(won.len(), 1, "{answers:?}");
@@ -106,7 +106,7 @@ fn of_many_who_want_the_same_again_and_again_each_that_goes_through_is_known_of_
             let by = app.requester("acme");
             let mut accepted = Vec::new();
             for round in 0..6 {
-                let behavior = if (who + round) % 3 == 0 { Behavior::Decline } else { Behavior::Succeed };
+                let behavior = if (who + round).is_multiple_of(3) { Behavior::Decline } else { Behavior::Succeed };
                 app.gateway.provider().script(payment, behavior);
                 let prepared = app.direct_as(by.clone()).call("prepare_refund", prepare(&order, 100)).await;
                 let proposal = prepared["proposal_id"].as_str().unwrap_or_else(|| panic!("{prepared}"));
@@ -124,7 +124,7 @@ fn of_many_who_want_the_same_again_and_again_each_that_goes_through_is_known_of_
                     _ => panic!("{answer}"),
                 }
                 let operation = answer["operation_id"].as_str().unwrap().to_owned();
-                if (who + round) % 2 == 0 {
+                if (who + round).is_multiple_of(2) {
                     let cancel = json!({ "operation_id": operation });
                     app.direct("acme-operator").call("cancel_refund", cancel).await;
                 }
