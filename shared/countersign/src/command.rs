@@ -70,7 +70,8 @@ pub(crate) async fn execute_on<C: Command>(
             Decision::Answer(answer) => return Ok(answer),
             Decision::Commit(change, answer) => (change, answer),
             Decision::Need(keys) => {
-                asking = true;
+                // Whoever asks for what was not seen yet gets on.
+                asking = seen.missing(&keys).is_empty();
                 seen.learn(ledger.load(&keys).await?);
                 continue;
             }

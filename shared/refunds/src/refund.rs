@@ -159,7 +159,7 @@ impl Effect for Refund {
             Similar::Is(operation) if self.similar_operation_id.as_ref() != Some(&operation) => Err(Failure::new(
                 Self::COMMAND.noun.stale(),
                 Retry::Never,
-                "the same amount of this order was submitted since the proposal was prepared",
+                "the proposal does not name another refund of the same amount of this order",
                 "call prepare_refund again if it is wanted once more; the new proposal will name the other refund",
             )
             .about(operation)),

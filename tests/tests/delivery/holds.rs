@@ -3,12 +3,13 @@
 use countersign::bounded::Remark;
 use countersign::change::{Change, Snapshot, Step};
 use countersign::clock::Timestamp;
-use countersign::command::{Command as _, Decision};
+use countersign::command::{Command as _, Decision, execute};
 use countersign::effect::Effect as _;
 use countersign::failure::Code;
 use countersign::hold::{self, Holds, Switch, Turn};
 use countersign::ledger::{Commit, Ledger as _};
 use refunds::Refund;
+use serde_json::json;
 use tests::app::{code, key, submit};
 use tests::{App, run};
 
@@ -120,6 +121,57 @@ fn a_hold_that_was_written_by_hand_can_be_released_and_one_that_was_changed_mean
         app.commit(Change(vec![Step::update(control).set("held_at", Timestamp::now()).set("reason", "by hand")])).await;
         app.switch("acme-operator", Turn::Released, "by command").await.unwrap();
         assert_eq!(told(&holds(&app).await).len(), 2);
+        app.stop().await;
+    });
+}
+
+#[test]
+fn a_switch_that_was_written_and_undone_by_another_before_it_was_heard_of_has_happened_all_the_same() {
+    run(async {
+        let app = App::quiet().await;
+        let (ledger, by) = (app.gateway.ledger(), app.caller("acme-operator"));
+        let why = Remark::parse("the bank called").unwrap();
+        let switch = Switch::new(&by, Refund::COMMAND, Turn::Held, why).unwrap();
+        let change = match switch.decide(&Snapshot::default(), Timestamp::now()).unwrap() {
+            Decision::Commit(change, ()) => change,
+            other => panic!("nothing is written: {other:?}"),
+        };
+        app.commit(change).await;
+        app.switch("acme-operator", Turn::Released, "it was a mistake").await.unwrap();
+        execute(ledger, &Timestamp::now, &switch).await.unwrap();
+        let now = holds(&app).await;
+        assert_eq!((now.held_at, told(&now).len()), (None, 2), "it is not held once more");
+        app.stop().await;
+    });
+}
+
+#[test]
+fn a_history_that_somebody_has_broken_is_told_as_far_as_it_leads() {
+    run(async {
+        let app = App::quiet().await;
+        for turn in [Turn::Held, Turn::Released, Turn::Held] {
+            app.switch("acme-operator", turn, "the bank called").await.unwrap();
+        }
+        let control = hold::key(Refund::COMMAND).unwrap();
+        let records = app.records_about(&["control"]).await;
+        let of = |nonce: &str| format!("{}#{nonce}", control.pk());
+        let last = app.item(&control).await.unwrap().text("last").unwrap().to_owned();
+        let previous = |nonce: &str| records[&of(nonce)]["previous"]["S"].as_str().map(str::to_owned);
+        let second = previous(&last).unwrap();
+        let first = previous(&second).unwrap();
+        let update = |nonce: &str, previous: &str| {
+            json!({
+                "TableName": "ledger", "Key": { "pk": { "S": of(nonce) } }, "UpdateExpression": "SET previous = :v",
+                "ExpressionAttributeValues": { ":v": { "S": previous } },
+            })
+        };
+        // One that leads nowhere hides what was before it; one that leads back is told as often as any.
+        app.database("UpdateItem", &update(&second, &"a".repeat(first.len()))).await;
+        let now = holds(&app).await;
+        assert_eq!((told(&now).len(), now.truncated, now.held_at.is_some()), (2, true, true));
+        app.database("UpdateItem", &update(&second, &last)).await;
+        let now = holds(&app).await;
+        assert_eq!((told(&now).len(), now.truncated), (20, true));
         app.stop().await;
     });
 }

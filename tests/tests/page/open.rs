@@ -139,6 +139,53 @@ fn an_approval_that_no_person_signed_is_listed_nowhere() {
 }
 
 #[test]
+fn a_proposal_that_cannot_be_read_hides_no_other() {
+    run(async {
+        let app = shared().await;
+        let tenant = format!("open-{}", unique());
+        let approver = app.approver(&tenant, 50_000).await;
+        let kinds = Kinds::new(app, &tenant, &approver).await;
+        let key = |proposal: &str| tests::people::proposal_key(&tenant, proposal);
+        let spoiled = [(&kinds.waits_again, "digest"), (&kinds.ended[0], "intent_id")];
+        for (proposal, attribute) in spoiled {
+            let record = app.item(&key(proposal)).await.unwrap();
+            app.put(&key(proposal), record.with(attribute, "0".repeat(64))).await;
+        }
+        let person = Person::named(app, &tenant, approver.0.principal.as_str());
+        let (list, shown) = (person.get("/").await, person.look(&kinds.waits).await);
+        assert_eq!((list.status, shown.status), (200, 200), "{}", list.body);
+        assert!(row(&list, &kinds.waits).is_some() && row(&list, &kinds.approved).is_some(), "{}", list.body);
+        assert!(row(&shown, &kinds.approved).is_some(), "{}", shown.body);
+        for (proposal, _) in spoiled {
+            assert_eq!((row(&list, proposal), row(&shown, proposal)), (None, None));
+        }
+    });
+}
+
+#[test]
+fn a_page_of_the_list_that_ends_with_what_cannot_be_read_leads_on_all_the_same() {
+    run(async {
+        let app = shared().await;
+        let tenant = format!("open-{}", unique());
+        let (order, by) = (app.order(&tenant, Currency::Eur, 9_000).await, app.requester(&tenant));
+        let mut proposals = Vec::new();
+        for n in 0..21 {
+            let proposal = app.prepared_at(&by, &order, 100 + n, minutes_ago(25 - u64::try_from(n).unwrap())).await;
+            proposals.push(proposal.id.to_string());
+        }
+        let last_of_page = tests::people::proposal_key(&tenant, &proposals[19]);
+        let record = app.item(&last_of_page).await.unwrap();
+        app.put(&last_of_page, record.with("intent_id", "")).await;
+        let person = Person::named(app, &tenant, "somebody");
+        let first = person.get("/").await;
+        assert!(row(&first, &proposals[18]).is_some() && row(&first, &proposals[20]).is_none(), "{}", first.body);
+        let next = first.body.split("href=\"/?lapses=").nth(1).unwrap().split('"').next().unwrap();
+        let next = person.get(&format!("/?lapses={}", next.replace("&amp;", "&").replace("&#38;", "&"))).await;
+        assert!(row(&next, &proposals[20]).is_some() && row(&next, &proposals[0]).is_none(), "{}", next.body);
+    });
+}
+
+#[test]
 fn approved_ones_are_told_of_before_others_where_there_are_more_than_are_shown() {
     run(async {
         let app = shared().await;

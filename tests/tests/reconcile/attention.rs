@@ -2,7 +2,7 @@
 
 use countersign::bounded::OperationId;
 use countersign::delivery::{Resolution, Sent};
-use countersign::operation::State;
+use countersign::operation::{self, State};
 use local::issuer::Persona;
 use local::keys::OPERATIONS_AUDIENCE;
 use serde_json::{Value, json};
@@ -311,5 +311,134 @@ fn a_list_of_more_than_a_page_is_read_page_by_page_and_one_that_cannot_be_read_h
             app.logs().into_iter().any(|line| line.contains("\"alarm\":\"parked\"") && line.contains(&expected[1]));
         assert!(parked, "nobody is told of {}", expected[1]);
         assert!(OperationId::parse(&expected[1]).is_ok());
+    });
+}
+
+#[test]
+fn whatever_somebody_has_written_into_a_row_the_others_are_shown_and_each_of_them_once() {
+    run(async {
+        let app = quiet().await;
+        let order = app.order("acme", countersign::bounded::Currency::Eur, 50_000).await;
+        let mut waiting = Vec::new();
+        for at in 0..23 {
+            let refund = app.submitted(&order, 100 + at).await;
+            let since = countersign::clock::Timestamp::from_seconds(1_000 + at);
+            app.edit(&refund.operation, |step| {
+                let step = step.remove("due_shard").remove("due_at").set("state", "needs_operator");
+                step.set("attention", "submit_refund#acme").set("attention_at", since)
+            })
+            .await;
+            waiting.push(refund.operation);
+        }
+        let key = |operation: &str| format!("operation#acme#{operation}");
+        let spoil = async |operation: &str, update: &str, value: Value| {
+            let mut request = json!({
+                "TableName": "ledger", "Key": { "pk": { "S": key(operation) } }, "UpdateExpression": update,
+            });
+            if !value.is_null() {
+                request["ExpressionAttributeValues"] = json!({ ":v": value });
+            }
+            app.database("UpdateItem", &request).await;
+        };
+        // A list, which the product never writes; a row that does not say whose it is; one since half a second.
+        spoil(&waiting[2], "SET note = :v", json!({ "L": [] })).await;
+        spoil(&waiting[5], "REMOVE operation_id", Value::Null).await;
+        spoil(&waiting[19], "SET attention_at = :v", json!({ "N": "1019.5" })).await;
+        // Restored beside itself, under a key that is another's.
+        let copy = app.item(&operation_key(&waiting[7])).await.unwrap();
+        app.put(&operation_key(&format!("op_{}", "a".repeat(26))), copy.clone()).await;
+        // Under the same id in another tenant, whose row says that it is of this one.
+        let mut foreign = copy.clone();
+        foreign.insert("tenant".to_owned(), "globex".into());
+        let globex = countersign::bounded::Tenant::parse("globex").unwrap();
+        let same = operation::key(&globex, &OperationId::parse(&waiting[8]).unwrap());
+        app.put(&same, foreign).await;
+        // Of an intent that no refund is of.
+        app.edit(&waiting[9], |step| step.set("intent_id", format!("plan_{}", "a".repeat(26)))).await;
+        let rows = listed(app).await;
+        let ids: Vec<_> = rows.iter().map(|row| row["operation_id"].as_str().unwrap()).collect();
+        let expected: Vec<_> =
+            waiting.iter().enumerate().filter(|(at, _)| ![2, 5, 19].contains(at)).map(|(_, id)| id.as_str()).collect();
+        assert_eq!(ids, expected);
+    });
+}
+
+fn operation_key(operation: &str) -> countersign::key::Key {
+    let target = tests::worker::target(operation);
+    operation::key(&target.tenant, &target.operation)
+}
+
+#[test]
+fn a_cursor_that_somebody_made_up_leads_nowhere_else_and_breaks_nothing() {
+    run(async {
+        let scene = Scene::unknown().await;
+        scene.look(DAY, nothing()).await;
+        let (app, token, id) = (scene.app, operator(scene.app), &scene.refund.operation);
+        let since = scene.at(DAY).seconds();
+        for (query, status) in [
+            (format!("after={}.{id}", i64::MIN), 200),
+            (format!("after={}.{id}", i64::MAX), 200),
+            (format!("after=%2B{since}.{id}"), 200),
+            (format!("%61fter={}%2e%6f{}", since - 1, &id[1..]), 200),
+            (format!("operation_id=%6f{}", &id[1..]), 200),
+            (format!("operation_id={id}%00"), 400),
+            (format!("operation_id={id}%20"), 400),
+            (format!("operation_id={id}&operation_id="), 400),
+            (format!("operation%5Fid={id}&operation_id={id}"), 400),
+            (format!("after={since}.{id}&after={since}.{id}"), 400),
+            (format!("after=%EF%BC%91.{id}"), 400),
+            (format!("operation_id={}", "%ff".repeat(10_000)), 400),
+            ("operation_id".to_owned(), 400),
+            ("%00".to_owned(), 400),
+        ] {
+            let (answered, answer) = get(app, &token, &query).await;
+            assert_eq!(answered, status, "{query}: {answer}");
+            for row in answer["operations"].as_array().into_iter().flatten() {
+                assert_eq!(row["requester"], "acme-clerk", "{row}");
+            }
+        }
+        // The place itself is behind; just before it, it is the first.
+        let at = |seconds: i64| format!("after={seconds}.{id}");
+        let (_, page) = get(app, &token, &at(since - 1)).await;
+        assert!(page["operations"].to_string().contains(id.as_str()), "{page}");
+        let (_, page) = get(app, &token, &at(since)).await;
+        assert!(!page["operations"].to_string().contains(id.as_str()), "{page}");
+    });
+}
+
+#[test]
+fn of_many_words_about_what_was_shown_to_all_of_them_one_is_taken() {
+    run(async {
+        for conflict in [false, true] {
+            let scene = if conflict {
+                let scene = Scene::sent(Sent::Refused("card_declined".to_owned())).await;
+                scene.look(100, happened()).await;
+                scene
+            } else {
+                let scene = Scene::unknown().await;
+                scene.look(DAY, nothing()).await;
+                scene
+            };
+            let (app, token) = (scene.app, operator(scene.app));
+            let version = one(&scene).await["operation"]["version"].clone();
+            let words = (0..8).map(|n| {
+                let word = if n % 2 == 0 { "succeeded" } else { "failed" };
+                json!({
+                    "operation_id": scene.refund.operation, "outcome": word, "evidence": format!("seen by {n}"),
+                    "version": version,
+                })
+            });
+            let said = futures::future::join_all(words.map(|word| post(app, Some(&token), word.to_string()))).await;
+            let taken: Vec<_> = said.iter().filter(|(status, _)| *status == 200).collect();
+            assert_eq!(taken.len(), 1, "{said:?}");
+            assert!(said.iter().all(|(status, _)| [200, 409].contains(status)), "{said:?}");
+            let operation = scene.operation().await;
+            assert_eq!(taken[0].1["state"], operation.state.as_str());
+            assert_eq!(operation.resolution.unwrap().lines().count(), 1);
+            let expected =
+                if operation.state == State::Succeeded { crate::scene::REFUNDED } else { crate::scene::RELEASED };
+            assert_eq!((scene.balances().await, scene.order_now().await.conflicts), (expected, 0));
+            assert_eq!(row(&scene).await, None);
+        }
     });
 }

@@ -6,7 +6,7 @@ use countersign::operation::State;
 use refunds::Refund;
 use tests::run;
 
-use crate::scene::{REFUNDED, RELEASED, Scene, TERMS, accepted, happened, nothing};
+use crate::scene::{DAY, REFUNDED, RELEASED, Scene, TERMS, accepted, happened, nothing};
 
 /// What happens while the provider is being asked.
 enum Meanwhile {
@@ -76,5 +76,35 @@ fn what_is_found_meanwhile_is_not_written_over() {
         let slow = Slow { scene: &scene, meanwhile: Meanwhile::Looked(100, happened()), found: nothing() };
         assert_eq!(scene.ask(100, &slow).await.state, State::Succeeded);
         assert_eq!((scene.state().await, scene.balances().await), (State::Succeeded, REFUNDED));
+    });
+}
+
+#[test]
+fn lookups_and_operators_at_once_leave_one_truth_or_a_conflict_that_is_listed() {
+    run(async {
+        for round in 0..12_u64 {
+            let scene = Scene::unknown().await;
+            scene.look(DAY, nothing()).await;
+            let said = async |resolution| scene.resolve("acme-operator", resolution).await;
+            let look =
+                async |second| scene.look(DAY + second, if second % 2 == 0 { happened() } else { accepted() }).await;
+            let (one, other, ..) = tokio::join!(
+                said(Resolution::Failed),
+                said(Resolution::Succeeded),
+                look(round % 2),
+                look(round % 2 + 1),
+                look(round % 2 + 2),
+            );
+            // Listed exactly where it waits, which the scene looks at.
+            let (operation, order) = (scene.operation().await, scene.order_now().await);
+            assert!(one.is_err() || other.is_err() || operation.resolution.as_ref().unwrap().lines().count() == 2);
+            let expected = match operation.state {
+                State::Succeeded => REFUNDED,
+                State::Failed => RELEASED,
+                state => panic!("{state}: {operation:?}"),
+            };
+            assert_eq!(scene.balances().await, expected);
+            assert_eq!(order.conflicts, i64::from(operation.conflict), "{operation:?}");
+        }
     });
 }

@@ -12,6 +12,7 @@ use countersign::bounded::Tenant;
 use countersign::clock::Timestamp;
 use countersign::failure::Failure;
 use countersign::intent::{self, Intent};
+use countersign::item::Item;
 pub(crate) use open::{Open, open};
 use refunds::{ProposalId, Refund};
 use serde::Deserialize;
@@ -68,12 +69,11 @@ async fn listed(page: &ApprovalPage, tenant: &Tenant, after: Option<(i64, Propos
     let start = after.as_ref().map(|(lapses, key)| (*lapses, key));
     let found = page.ledger.pending(&partition, Timestamp::now(), start, PAGE + 1).await?;
     let shown = found.get(..usize::from(PAGE)).unwrap_or(&found);
-    let next = match shown.last() {
-        Some(last) if shown.len() < found.len() => {
-            Some(format!("/?lapses={}&id={}", last.integer("expires_at")?, last.text("intent_id")?))
-        }
-        Some(_) | None => None,
+    let place = |item: &Item| {
+        let id = item.parse("intent_id", ProposalId::parse).ok()?;
+        Some(format!("/?lapses={}&id={id}", item.integer("expires_at").ok()?))
     };
+    let next = if shown.len() < found.len() { shown.iter().rev().find_map(place) } else { None };
     let (open, held) = open(page, tenant, shown).await?;
     Ok(Listed { open, held, next })
 }

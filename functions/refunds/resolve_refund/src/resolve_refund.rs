@@ -75,7 +75,7 @@ impl ResolveRefund {
     async fn get(&self, request: &LambdaFunctionUrlRequest) -> Result<Value, Failure> {
         let by = self.person(&request.headers).await?;
         match asked(&request.query_string_parameters)? {
-            Asked::List(after) => view::list(&waiting::<Refund>(&self.ledger, &by, after).await?),
+            Asked::List(after) => Ok(view::list(&waiting::<Refund>(&self.ledger, &by, after).await?)),
             Asked::One(operation) => {
                 let look = Look::<Refund>::new(&by, operation)?;
                 view::one(&execute(&self.ledger, &Timestamp::now, &look).await?)

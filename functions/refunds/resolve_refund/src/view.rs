@@ -1,12 +1,12 @@
 //! What an operator is shown of operations and of the orders behind them, as JSON.
 
-use countersign::bounded::{Currency, Nonce, OperationId, Principal};
+use countersign::bounded::{Currency, IntentId, Nonce, OperationId, Principal};
 use countersign::clock::Timestamp;
 use countersign::delivery::{Looked, Waiting};
 use countersign::failure::Failure;
 use countersign::item::Item;
 use countersign::operation::{Operation, State};
-use refunds::{Mode, Order, OrderId, PaymentReference, ProposalId, ProviderAccount, Refund};
+use refunds::{Mode, Order, OrderId, PaymentReference, ProviderAccount, Refund};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -14,7 +14,8 @@ use serde_json::{Value, json};
 #[derive(Serialize)]
 struct Row<'a> {
     operation_id: &'a OperationId,
-    proposal_id: ProposalId,
+    /// As it is on record, whatever it names.
+    proposal_id: &'a IntentId,
     order_id: &'a OrderId,
     /// As a person reads it.
     amount: String,
@@ -52,9 +53,9 @@ struct Balances {
 }
 
 /// A page of the list.
-pub(crate) fn list(page: &Waiting<Refund>) -> Result<Value, Failure> {
-    let rows = page.operations.iter().map(row).collect::<Result<Vec<_>, _>>()?;
-    Ok(json!({ "operations": rows, "next": page.next.as_ref().map(ToString::to_string) }))
+pub(crate) fn list(page: &Waiting<Refund>) -> Value {
+    let rows: Vec<_> = page.operations.iter().map(row).collect();
+    json!({ "operations": rows, "next": page.next.as_ref().map(ToString::to_string) })
 }
 
 /// One operation, its order, and what either word about it would come to.
@@ -69,15 +70,15 @@ pub(crate) fn one(looked: &Looked<Refund>) -> Result<Value, Failure> {
             Err(refused) => json!({ "outcome": word, "error": json!(refused).get("error") }),
         });
     }
-    let (operation, order) = (row(&looked.operation)?, balances(looked.subject.as_ref())?);
+    let (operation, order) = (row(&looked.operation), balances(looked.subject.as_ref())?);
     Ok(json!({ "operation": operation, "order": order, "outcomes": outcomes }))
 }
 
-fn row(operation: &Operation<Refund>) -> Result<Row<'_>, Failure> {
+fn row(operation: &Operation<Refund>) -> Row<'_> {
     let refund = &operation.effect;
-    Ok(Row {
+    Row {
         operation_id: &operation.id,
-        proposal_id: ProposalId::parse(operation.intent_id.as_str()).map_err(Failure::internal)?,
+        proposal_id: &operation.intent_id,
         order_id: &refund.order_id,
         amount: refund.currency.format(refund.amount_minor.get()),
         amount_minor: refund.amount_minor.get(),
@@ -96,7 +97,7 @@ fn row(operation: &Operation<Refund>) -> Result<Row<'_>, Failure> {
         accepted_at: operation.accepted_at,
         resolution: operation.resolution.as_deref(),
         version: &operation.nonce,
-    })
+    }
 }
 
 fn balances(order: Option<&Item>) -> Result<Option<Balances>, Failure> {

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::issuer::Persona;
 
-use super::beside;
+use super::{beside, words};
 
 /// What has been told of a gateway's world.
 #[derive(Debug)]
@@ -25,6 +25,10 @@ impl Alarms {
 
     /// What a line of the log tells a person, unless they were told before. A decision about an operation ends that.
     pub(super) fn heard(&mut self, line: &str) -> Option<String> {
+        self.tells(line).map(|told| words::visible(&told))
+    }
+
+    fn tells(&mut self, line: &str) -> Option<String> {
         // Most lines are of no interest, and not worth being read.
         if !line.contains("\"alarm\":") && !line.contains("\"resolved\"") {
             return None;
@@ -83,6 +87,9 @@ mod tests {
         let resolved = json!({ "message": "resolved", "tenant": "acme", "operation_id": "op_1" });
         assert_eq!(alarms.heard(&resolved.to_string()), None);
         assert!(alarms.heard(&line("conflict", "acme")).is_some());
+        // Whatever somebody has written into the ledger.
+        let told = alarms.heard(&line("parked", "\u{1b}[2J")).unwrap();
+        assert!(told.starts_with("attention: op_1 of \u{fffd}[2J was left alone"), "{told}");
     }
 
     #[test]

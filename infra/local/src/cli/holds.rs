@@ -9,7 +9,7 @@ use reqwest::Method;
 use crate::control::Hold;
 
 use super::remote::Remote;
-use super::{Stop, Switch, say};
+use super::{Stop, Switch, say, words};
 
 /// Holds or releases all refunds.
 pub(super) async fn switch(folder: &Path, switch: &Switch, turn: Turn) -> Result<ExitCode, Stop> {
@@ -30,15 +30,16 @@ pub(super) async fn show(folder: &Path) -> Result<ExitCode, Stop> {
     let Holds { held_at, reason, switches, truncated } = remote.send(remote.request(Method::GET, "holds")).await?;
     match held_at {
         Some(since) => {
-            say(&format!("refunds are held since {since}: {}", reason.as_deref().unwrap_or("nobody said why")))
+            let why = words::visible(reason.as_deref().unwrap_or("nobody said why"));
+            say(&format!("refunds are held since {since}: {why}"));
         }
         None => say("refunds are not held"),
     }
     for Switched { turn, at, by, by_tenant, reason } in switches {
-        say(&format!("  {at}  {:8}  by {by} of {by_tenant}: {reason}", turn.as_str()));
+        say(&words::visible(&format!("  {at}  {:8}  by {by} of {by_tenant}: {reason}", turn.as_str())));
     }
     if truncated {
-        say("  and older ones, which are in the ledger only");
+        say("  and older ones, which are not shown");
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use countersign::bounded::{OperationId, deceives};
+use countersign::bounded::OperationId;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -164,5 +164,5 @@ fn text(value: &Value, name: &str) -> String {
         Some(Value::String(text)) => text.replace('\n', "; "),
         Some(other) => other.to_string(),
     };
-    text.chars().map(|letter| if deceives(letter) { '\u{fffd}' } else { letter }).collect()
+    words::visible(&text)
 }

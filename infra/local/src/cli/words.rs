@@ -1,5 +1,6 @@
 //! Refusals in the words of a command line: what a person who typed a command does about them.
 
+use countersign::bounded::deceives;
 use countersign::failure::Code;
 use serde_json::Value;
 
@@ -9,7 +10,12 @@ pub(super) fn refusal(answer: &Value) -> Option<String> {
     let (code, message) = (said("code")?, said("message")?);
     let about = said("operation_id").map(|operation| format!(" ({operation})")).unwrap_or_default();
     let next = next(code).or_else(|| said("next_step"))?;
-    Some(format!("{code}: {message}{about}; {next}"))
+    Some(visible(&format!("{code}: {message}{about}; {next}")))
+}
+
+/// A text of which nothing moves the cursor or hides.
+pub(super) fn visible(text: &str) -> String {
+    text.chars().map(|letter| if deceives(letter) { '\u{fffd}' } else { letter }).collect()
 }
 
 /// What to do about a code, where the failure's own next step is meant for who calls a tool.
@@ -26,4 +32,18 @@ fn next(code: &str) -> Option<&'static str> {
         (Code::INTERNAL, "run the command again once; if it persists, functions.log has the cause"),
     ];
     steps.into_iter().find(|(known, _)| known.as_str() == code).map(|(_, step)| step)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn nothing_in_a_refusal_moves_the_cursor() {
+        let error = json!({ "code": "held", "message": "because: \u{1b}[2Jnothing\r", "next_step": "release first" });
+        let refused = refusal(&json!({ "error": error })).unwrap();
+        assert_eq!(refused, "held: because: \u{fffd}[2Jnothing\u{fffd}; release first");
+    }
 }

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::{External, Resolution, Resolve};
+use super::{External, Resolution, Resolve, Target};
 use crate::bounded::{OperationId, Refused};
 use crate::caller::Caller;
 use crate::change::{Change, Snapshot};
 use crate::clock::Timestamp;
 use crate::command::{Command, Decision};
 use crate::effect::Effect;
-use crate::failure::Failure;
+use crate::failure::{Code, Failure};
 use crate::item::Item;
 use crate::key::Key;
 use crate::ledger::{Dynamo, Ledger as _};
@@ -66,26 +66,51 @@ pub async fn waiting<E: Effect>(ledger: &Dynamo, by: &Caller, after: Option<Plac
     let start = after.as_ref().map(|(since, key)| (*since, key));
     let found = ledger.waiting(&partition, start, PAGE + 1).await?;
     let shown = found.get(..usize::from(PAGE)).unwrap_or(&found);
-    let places = shown.iter().map(|item| {
-        let operation = item.parse("operation_id", OperationId::parse)?;
-        Ok(Place { since: item.moment("attention_at")?, operation })
-    });
-    let mut places = places.collect::<Result<Vec<_>, Failure>>()?;
+    // One that cannot be read must not keep the others from being shown.
+    let parked = |pk: &str, failure: &Failure| {
+        let (tenant, operation_id) = (by.tenant.as_str(), pk.rsplit('#').next().unwrap_or_default());
+        tracing::error!(alarm = "parked", tenant, operation_id, cause = failure.causes(), "cannot be shown");
+    };
+    let mut places = Vec::new();
+    for (pk, since) in shown {
+        // What a row says is under another tenant's key is that tenant's.
+        let target = Target::parse(pk).filter(|target| target.tenant == by.tenant);
+        match target.zip(*since) {
+            Some((Target { operation, .. }, since)) => places.push(Place { since, operation }),
+            None => parked(pk, &Failure::internal("the index names no operation of this tenant's, or no time")),
+        }
+    }
     let keys: Vec<_> = places.iter().map(|place| operation::key(&by.tenant, &place.operation)).collect();
-    let seen = ledger.load(&keys).await?;
+    let seen = readable(ledger, &keys, parked).await?;
     let mut operations = Vec::new();
     for (key, place) in keys.iter().zip(&places) {
         match seen.item(key).map(Operation::<E>::read).transpose() {
-            Ok(read) => operations.extend(read.flatten().filter(Operation::waits_for_a_person)),
-            // One that cannot be read must not keep the others from being shown.
-            Err(failure) => {
-                let (tenant, operation_id) = (by.tenant.as_str(), place.operation.as_str());
-                tracing::error!(alarm = "parked", tenant, operation_id, cause = failure.causes(), "cannot be shown");
+            Ok(Some(Some(read))) if read.id != place.operation => {
+                parked(key.pk(), &Failure::internal("it is another operation's record"));
             }
+            Ok(read) => operations.extend(read.flatten().filter(Operation::waits_for_a_person)),
+            Err(failure) => parked(key.pk(), &failure),
         }
     }
     let next = if shown.len() < found.len() { places.pop() } else { None };
     Ok(Waiting { operations, next })
+}
+
+/// The records under these keys, in one request; one by one where some of them cannot be read.
+async fn readable(ledger: &Dynamo, keys: &[Key], parked: impl Fn(&str, &Failure)) -> Result<Snapshot, Failure> {
+    match ledger.load(keys).await {
+        Err(failure) if failure.code() == Code::INTERNAL => {}
+        loaded => return loaded,
+    }
+    let mut seen = Snapshot::default();
+    for key in keys {
+        match ledger.load(std::slice::from_ref(key)).await {
+            Ok(one) => seen.learn(one),
+            Err(failure) if failure.code() == Code::INTERNAL => parked(key.pk(), &failure),
+            Err(failure) => return Err(failure),
+        }
+    }
+    Ok(seen)
 }
 
 /// The command by which an operator looks at an operation: how it stands, and what either word about it would do.

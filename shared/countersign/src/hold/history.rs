@@ -24,7 +24,7 @@ pub struct Holds {
     pub reason: Option<String>,
     /// The latest switches, newest first.
     pub switches: Vec<Switched>,
-    /// Whether there are older ones.
+    /// Whether there are older ones, or were: a record that is gone hides those before it.
     pub truncated: bool,
 }
 
@@ -60,7 +60,10 @@ pub async fn holds(ledger: &impl Ledger, command: CommandName) -> Result<Holds, 
     while let Some(nonce) = last.take_if(|_| switches.len() < TOLD) {
         let key = CONTROL.shared_key(&[&command.domain()?, &nonce]);
         let seen = load(ledger, &key).await?;
-        let Some(item) = seen.item(&key) else { break };
+        let Some(item) = seen.item(&key) else {
+            last = Some(nonce);
+            break;
+        };
         switches.push(Switched {
             turn: item.parse("turn", Turn::parse)?,
             at: item.moment("at")?,

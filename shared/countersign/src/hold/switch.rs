@@ -77,7 +77,9 @@ impl Command for Switch<'_> {
         let (key, domain) = (super::key(self.command)?, self.command.domain);
         let item = seen.item(&key);
         let last = item.map(|item| item.optional_text("last")).transpose()?.flatten();
-        if last == Some(self.nonce.as_str()) {
+        let record = CONTROL.shared_key(&[&self.command.domain()?, &self.nonce]);
+        // Written already, whatever others have switched since.
+        if last == Some(self.nonce.as_str()) || seen.item(&record).is_some() {
             return Ok(Decision::Answer(()));
         }
         let held_at = item.map(|item| item.optional_moment("held_at")).transpose()?.flatten();
@@ -104,7 +106,6 @@ impl Command for Switch<'_> {
                 }
             }
         };
-        let record = CONTROL.shared_key(&[&self.command.domain()?, &self.nonce]);
         Ok(Decision::Commit(Change(vec![control, Step::create(record, self.entry(now, last))]), ()))
     }
 }

@@ -154,8 +154,9 @@ impl Dynamo {
         found.items().iter().map(read).collect()
     }
 
-    /// What an [`crate::operation::attention`] partition says of operations that wait for a person, longest first, at most
-    /// `limit`: those after `after`, by since when it waits and its key. For display alone, as [`Dynamo::recent`] is.
+    /// The partition keys of operations in an [`crate::operation::attention`] partition, longest waiting first, at most
+    /// `limit`, and since when each waits, as far as that can be read: those after `after`, by since when it waits and its
+    /// key. For display alone, as [`Dynamo::recent`] is.
     ///
     /// # Errors
     /// When the database does not answer in time.
@@ -164,7 +165,7 @@ impl Dynamo {
         partition: &str,
         after: Option<(Timestamp, &Key)>,
         limit: u16,
-    ) -> Result<Vec<Item>, Failure> {
+    ) -> Result<Vec<(String, Option<Timestamp>)>, Failure> {
         let after = after.map(|(since, key)| {
             let mut start = primary_key(key.pk());
             start.insert("attention".to_owned(), AttributeValue::S(partition.to_owned()));
@@ -185,7 +186,11 @@ impl Dynamo {
             .send()
             .await
             .map_err(unavailable)?;
-        found.items().iter().map(read).collect()
+        let row = |item: &Attributes| {
+            let since = item.get("attention_at").and_then(|since| since.as_n().ok()?.parse().ok());
+            Some((item.get("pk")?.as_s().ok()?.clone(), since.map(Timestamp::from_seconds)))
+        };
+        Ok(found.items().iter().filter_map(row).collect())
     }
 
     fn timeouts(&self) -> Result<aws_sdk_dynamodb::config::Builder, Failure> {

@@ -32,8 +32,18 @@ pub(crate) enum Standing {
 /// Those of an index's records that are open indeed, as the tables have them now, and whether an operator has stopped all
 /// refunds. One request; at most 49 records, which makes 99 of the 100 that a request may name.
 pub(crate) async fn open(page: &ApprovalPage, tenant: &Tenant, indexed: &[Item]) -> Result<(Vec<Open>, bool), Failure> {
-    let ids: Vec<IntentId> =
-        indexed.iter().map(|item| item.parse("intent_id", IntentId::parse)).collect::<Result<_, _>>()?;
+    // One that cannot be read must not keep the others from being shown.
+    let parked = |intent_id: &str, failure: &Failure| {
+        let (tenant, cause) = (tenant.as_str(), failure.causes());
+        tracing::error!(alarm = "parked", tenant, intent_id, cause, "cannot be shown");
+    };
+    let mut ids = Vec::new();
+    for item in indexed {
+        match item.parse("intent_id", IntentId::parse) {
+            Ok(id) => ids.push(id),
+            Err(corrupt) => parked(item.text("intent_id").unwrap_or_default(), &corrupt.into()),
+        }
+    }
     let mut keys = vec![Blocked::key()?];
     for id in &ids {
         keys.extend([Intent::<Refund>::key(tenant, id), consent::key(tenant, id)]);
@@ -41,8 +51,12 @@ pub(crate) async fn open(page: &ApprovalPage, tenant: &Tenant, indexed: &[Item])
     let (seen, now) = (page.ledger.load(&keys).await?, Timestamp::now());
     let mut open = Vec::new();
     for id in &ids {
-        let intent = seen.item(&Intent::<Refund>::key(tenant, id)).map(Intent::<Refund>::read).transpose()?.flatten();
-        let intent = intent.filter(|intent| intent.consumed_by.is_none() && !intent.expired(now));
+        let read = seen.item(&Intent::<Refund>::key(tenant, id)).map(Intent::<Refund>::read).transpose();
+        let intent = read.unwrap_or_else(|failure| {
+            parked(id.as_str(), &failure);
+            None
+        });
+        let intent = intent.flatten().filter(|intent| intent.consumed_by.is_none() && !intent.expired(now));
         let standing =
             intent.as_ref().and_then(|intent| standing(page, intent, seen.item(&consent::key(tenant, id)), now));
         open.extend(intent.zip(standing).map(|(intent, standing)| Open { intent, standing }));
