@@ -176,8 +176,10 @@ async fn pass(State(tap): State<Tap>, request: Request) -> Response {
         tap.ended(arrived_at, |_| ());
         return answer;
     }
-    if matches!(fault, Some(Fault::Delay(_))) {
-        // A task of its own: what is on its way arrives, whether or not somebody still waits for the answer.
+    let hangs = matches!(fault, Some(Fault::HangBefore | Fault::HangAfter));
+    if matches!(fault, Some(Fault::Delay(_))) || (seen::is_for_the_database(&head) && !hangs) {
+        // A task of its own: what is on its way arrives, whether or not somebody still waits for the answer. The provider
+        // is to see who hangs up; the database does not care, and what it has done is to be known.
         let carried_out = tokio::spawn(tap.carry_out(head, body, seen));
         return carried_out.await.unwrap_or_else(|_| StatusCode::BAD_GATEWAY.into_response());
     }

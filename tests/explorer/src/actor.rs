@@ -50,8 +50,8 @@ pub enum At {
     },
     /// Holds the right to send, and has not sent.
     Ticket(u32),
-    /// Has decided to look and has not looked.
-    Looking { since: u32 },
+    /// Has decided to look and has not looked; how it has seen the operation.
+    Looking { since: u32, record: Record },
 }
 
 /// An actor.

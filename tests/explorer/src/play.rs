@@ -233,7 +233,7 @@ fn act(product: &mut Product, scenario: &Scenario, world: &mut World, at: usize,
             execute::begin(product, scenario, world, at, Cmd::Record { ticket, reply }, false);
             Ok(())
         }
-        At::Looking { since } => {
+        At::Looking { since, record } => {
             let role = world.actors[at].role;
             let Role::Looker { operation } = role else { return broken("only a looker looks") };
             let intent = intent_of(product, world, role);
@@ -241,7 +241,7 @@ fn act(product: &mut Product, scenario: &Scenario, world: &mut World, at: usize,
                 How::Look { stale } => world.provider.look(intent, stale, world.now),
                 _ => crate::provider::Sight::Nothing,
             };
-            execute::begin(product, scenario, world, at, Cmd::Evidence { operation, sight, since }, false);
+            execute::begin_on(product, scenario, world, at, Cmd::Evidence { operation, sight, since }, record);
             Ok(())
         }
     }
@@ -272,8 +272,9 @@ fn begin(product: &mut Product, scenario: &Scenario, world: &mut World, at: usiz
             product.edit(&mut world.tables, 1, |item| item.with("active", false));
             return;
         }
-        Role::Looker { .. } => {
-            world.actors[at].at = At::Looking { since: world.now };
+        Role::Looker { operation } => {
+            let record = product.record(&world.tables, operation);
+            world.actors[at].at = At::Looking { since: world.now, record };
             return;
         }
         Role::Agent { intent, key } => Cmd::Submit { intent, key },

@@ -285,9 +285,14 @@ impl Product {
         tables[usize::from(number)] = self.intern(edit(item));
     }
 
-    pub fn view(&self, tables: &Tables, operation: u8) -> Option<Rc<View>> {
+    /// The record of an operation.
+    pub fn record(&self, tables: &Tables, operation: u8) -> Record {
         // The operations' keys follow three others: see `new`.
-        self.views[tables[usize::from(operation) + 3] as usize].clone()
+        tables[usize::from(operation) + 3]
+    }
+
+    pub fn view(&self, tables: &Tables, operation: u8) -> Option<Rc<View>> {
+        self.views[self.record(tables, operation) as usize].clone()
     }
 
     /// An operation as a command was shown it.

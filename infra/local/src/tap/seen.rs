@@ -106,9 +106,14 @@ fn items(body: &Value) -> usize {
     }
 }
 
+/// Whether it is a request to DynamoDB.
+pub(super) fn is_for_the_database(head: &Parts) -> bool {
+    head.headers.contains_key(TARGET)
+}
+
 /// The same request, asked to say what it costs: the SDK does not ask, and the answer has room for it.
 pub(super) fn metered(head: &Parts, body: Bytes) -> Bytes {
-    if !head.headers.contains_key(TARGET) {
+    if !is_for_the_database(head) {
         return body;
     }
     match serde_json::from_slice::<Value>(&body) {

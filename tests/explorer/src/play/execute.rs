@@ -7,7 +7,7 @@ use crate::actor::{At, Role, Seen};
 use crate::product::{Answer, Cmd, Committed, Made, Order, Product};
 use crate::rules;
 use crate::scenario::Scenario;
-use crate::world::{Broken, KeyNo, World, broken};
+use crate::world::{Broken, KeyNo, Record, World, broken};
 
 /// How often a decision may ask to see more before the records contradict each other.
 const NEEDS: u8 = 6;
@@ -25,6 +25,27 @@ pub(super) fn begin(product: &mut Product, scenario: &Scenario, world: &mut Worl
         running.load(world, usize::MAX);
     }
     running.stay(world, at);
+}
+
+/// An actor begins a command about one record, as it had seen that before: what is written on that is written only if it
+/// is so still. Where nothing would be written, it is read again.
+pub(super) fn begin_on(
+    product: &mut Product,
+    scenario: &Scenario,
+    world: &mut World,
+    at: usize,
+    cmd: Cmd,
+    record: Record,
+) {
+    begin(product, scenario, world, at, cmd, false);
+    let now = world.now;
+    if let At::Executing { order, seen, missing, .. } = &mut world.actors[at].at {
+        let before: Seen = missing.iter().map(|key| (*key, record)).collect();
+        if let Made::Commit(..) = &*product.decide(*order, &before, now) {
+            *seen = before;
+            missing.clear();
+        }
+    }
 }
 
 struct Running {
