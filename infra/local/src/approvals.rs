@@ -8,6 +8,7 @@ use countersign::consent::{Approver, Choice, Decide, Decided, Desk, Owners, Revo
 use countersign::digest::Digest;
 use countersign::effect::Effect as _;
 use countersign::failure::{Code, Failure, Retry};
+use countersign::hold;
 use countersign::intent::Intent;
 use countersign::keys::{KeySet, Signer};
 use countersign::ledger::{Dynamo, Ledger as _};
@@ -47,6 +48,8 @@ pub struct Revoked {
     pub operation_id: Option<OperationId>,
     /// Where that stands.
     pub state: Option<State>,
+    /// How often it was begun to be sent.
+    pub attempts: i64,
 }
 
 impl Approvals {
@@ -58,7 +61,7 @@ impl Approvals {
         let by = self.person(persona)?.0;
         let id = parse(proposal)?.intent()?;
         let key = Intent::<Refund>::key(&by.tenant, &id);
-        let seen = self.ledger.load(std::slice::from_ref(&key)).await?;
+        let seen = self.ledger.load(&[key.clone(), hold::key(Refund::COMMAND)?]).await?;
         let intent = seen.item(&key).map(Intent::<Refund>::read).transpose()?.flatten();
         let intent = intent.ok_or_else(|| Failure::not_found("proposal"))?;
         let mut lines: Vec<(String, String)> =
@@ -67,6 +70,10 @@ impl Approvals {
         let agent = requester.actor.as_ref().map_or(String::new(), |actor| format!(" through the agent {actor}"));
         lines.push(("asked for by".to_owned(), format!("{}{agent}", requester.principal)));
         lines.push(("lapses at".to_owned(), intent.expires_at.to_string()));
+        if hold::check(Refund::COMMAND, &seen).is_err() {
+            let held = "all refunds are held: nothing is submitted or sent, and an approval may lapse meanwhile";
+            lines.push(("attention".to_owned(), held.to_owned()));
+        }
         Ok(Shown {
             proposal_id: proposal.to_owned(),
             lines,
@@ -102,7 +109,14 @@ impl Approvals {
     pub async fn revoke(&self, persona: &Persona, proposal: &str) -> Result<Revoked, Failure> {
         let by = self.person(persona)?;
         let id = parse(proposal)?.intent()?;
-        execute(&self.ledger, &Timestamp::now, &Revoke::new(&by, id.clone())).await?;
+        let revoke = Revoke::new(&by, id.clone());
+        execute(&self.ledger, &Timestamp::now, &revoke).await.map_err(|failure| {
+            if failure.code() != Code::NOT_FOUND {
+                return failure;
+            }
+            let next = "nothing is there to take back; to say no to it, reject it";
+            Failure::new(Code::NOT_FOUND, Retry::Never, "nobody has approved it", next)
+        })?;
         let key = Intent::<Refund>::key(&by.0.tenant, &id);
         let seen = self.ledger.load(std::slice::from_ref(&key)).await?;
         let intent = seen.item(&key).map(Intent::<Refund>::read).transpose()?.flatten();
@@ -110,7 +124,8 @@ impl Approvals {
         let key = operation::key(&by.0.tenant, &used_by);
         let seen = self.ledger.load(std::slice::from_ref(&key)).await?;
         let found = seen.item(&key).map(Operation::<Refund>::read).transpose()?.flatten();
-        Ok(Revoked { operation_id: Some(used_by), state: found.map(|operation| operation.state) })
+        let attempts = found.as_ref().map_or(0, |operation| operation.attempts);
+        Ok(Revoked { operation_id: Some(used_by), state: found.map(|operation| operation.state), attempts })
     }
 
     /// What decisions are made with.

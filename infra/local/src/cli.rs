@@ -12,13 +12,17 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use countersign::bounded::{OperationId, Remark};
 use countersign::delivery::{Place, Resolution};
 use countersign::hold::Turn;
+use refunds::ProposalId;
 
 use crate::{demo, folder};
 
+/// The usual port of the MCP endpoint.
+const PORT: u16 = 8700;
 /// Where a gateway keeps what it keeps, unless told otherwise.
 const DEFAULT_FOLDER: &str = ".countersign";
 
@@ -39,7 +43,7 @@ struct Cli {
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
     /// The port of the MCP endpoint, which those of the pages follow; 0 for any free ones.
-    #[arg(long, default_value_t = 8700)]
+    #[arg(long, default_value_t = PORT)]
     port: u16,
     /// Keep no data and no keys.
     #[arg(long)]
@@ -128,7 +132,8 @@ pub(crate) struct Resolve {
 #[derive(Debug, Args)]
 pub(crate) struct Decide {
     /// The proposal_id that prepare_refund returned.
-    proposal: String,
+    #[arg(value_parser = ProposalId::parse)]
+    proposal: ProposalId,
     /// The persona who decides, such as acme-approver.
     #[arg(long = "as")]
     persona: String,
@@ -146,6 +151,10 @@ pub(crate) type Stop = Box<dyn std::error::Error + Send + Sync>;
 /// Runs the command that the process was started with.
 pub async fn run() -> ExitCode {
     let Cli { serve, folder, command } = Cli::parse();
+    if command.is_some() && (serve.memory || serve.port != PORT) {
+        let message = "--port and --memory are for serving: give them after `serve`, or without a command";
+        Cli::command().error(ErrorKind::ArgumentConflict, message).exit();
+    }
     let ran = match command {
         None => serve::serve(folder, serve).await.map(|()| ExitCode::SUCCESS),
         Some(Command::Serve(serve)) => serve::serve(folder, serve).await.map(|()| ExitCode::SUCCESS),

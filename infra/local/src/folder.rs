@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
     /// Another gateway has it.
-    #[error("another gateway runs in `{}`; stop it, or start this one with --folder or --memory", .0.display())]
+    #[error("another gateway runs in `{}`; stop it, or give this one another --folder", .0.display())]
     InUse(PathBuf),
     /// It cannot be written to.
     #[error("the folder `{}` cannot be used; check that you may write there and that the disk has room", .0.display())]

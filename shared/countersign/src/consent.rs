@@ -19,7 +19,7 @@ use crate::bounded::{IntentId, Issuer, OperationId, Principal, Tenant};
 use crate::change::{Guard, Seen, Step};
 use crate::clock::Timestamp;
 use crate::digest::Digest;
-use crate::effect::Effect;
+use crate::effect::{CommandName, Effect};
 use crate::failure::{Code, Failure, Retry};
 use crate::intent::Intent;
 use crate::item::{Corrupt, Item};
@@ -229,12 +229,16 @@ impl Statement {
 
 /// Nobody has decided yet.
 pub(crate) fn required<E: Effect>() -> Failure {
-    let (noun, submit) = (E::COMMAND.noun.as_str(), E::COMMAND.submit);
+    let CommandName { submit, prepare, noun, .. } = E::COMMAND;
+    let noun = noun.as_str();
     Failure::new(
         Code::APPROVAL_REQUIRED,
         Retry::Later,
         format!("no person has approved this {noun} yet"),
-        format!("ask a person who may approve to look at the {noun}, then call {submit} again with the same key"),
+        format!(
+            "ask a person who may approve to look at the {noun}, then call {submit} again with the same key; if it can no \
+             longer be approved, call {prepare} again"
+        ),
     )
 }
 

@@ -298,6 +298,12 @@ impl<E: Effect> Operation<E> {
             return "the provider contradicts what is on record; an operator has to put it right; do not prepare or \
                 submit it again";
         }
+        if self.state == State::Failed && self.resolution.is_some() {
+            return "an operator found out that it did not happen; tell the requester";
+        }
+        if self.state == State::Queued && self.attempts > 0 {
+            return "it was tried without effect and will be tried again; look again later, do not submit anything again";
+        }
         self.state.advice()
     }
 

@@ -19,13 +19,26 @@ fn a_port_in_use_is_named_with_what_to_do() {
 }
 
 #[test]
+fn what_is_said_to_a_command_that_serves_nothing_is_not_ignored() {
+    run(async {
+        for flags in [&["--memory"][..], &["--port", "8799"]] {
+            for command in [&["serve"][..], &["holds"], &["demo"]] {
+                let ran = ran(&[flags, command].concat()).await;
+                assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{ran:?}");
+                assert!(ran.stderr.contains("give them after `serve`"), "{ran:?}");
+            }
+        }
+    });
+}
+
+#[test]
 fn a_second_gateway_on_a_folder_is_turned_away_and_the_first_one_serves_on() {
     run(async {
         let folder = folder();
         let gateway = Process::start(folder.path(), 0).await;
         let path = folder.path().to_str().unwrap();
         let second = ran(&["--folder", path, "--port", "0"]).await;
-        let what_to_do = "stop it, or start this one with --folder or --memory";
+        let what_to_do = "stop it, or give this one another --folder";
         says(&second, &format!("another gateway runs in `{path}`; {what_to_do}"));
         let agent = gateway.client("acme-agent").await;
         assert!(!agent.tools().await.unwrap().is_empty());

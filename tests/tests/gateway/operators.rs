@@ -144,7 +144,7 @@ fn a_refund_that_needs_an_operator_is_told_at_the_terminal_listed_shown_and_reso
             "failed; then EUR 129.00 refundable, EUR 0.00 reserved, EUR 0.00 refunded",
         ];
         for line in expected {
-            assert!(shown.stderr.contains(line), "{line} is not shown: {}", shown.stderr);
+            assert!(shown.stdout.contains(line), "{line} is not shown: {}", shown.stdout);
         }
         for persona in ["acme-agent", "acme-approver", "globex-approver"] {
             refused(&gateway.ran(&["attention", "--as", persona]).await, "forbidden: ");
@@ -255,7 +255,7 @@ fn taking_an_approval_back_too_late_fails_and_says_what_is_left_to_do() {
             async |verb: &str, proposal: &str| gateway.ran(&[verb, proposal, "--as", "acme-approver", "--yes"]).await;
         let (proposal, operation) = refunded(&gateway, &agent, 1_000).await;
         let late = decide("revoke", &proposal).await;
-        refused(&late, &format!("too late: {operation} is succeeded, and revoking stops nothing any more; the money"));
+        refused(&late, &format!("too late: {operation} is succeeded, and the money has gone back"));
         refused(&decide("approve", &proposal).await, "already_decided: the proposal was already submitted (op_");
 
         let open = prepared(&agent, 1_100).await;

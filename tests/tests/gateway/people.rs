@@ -136,12 +136,17 @@ fn a_decision_that_is_refused_says_why_and_fails() {
             (&proposal, "acme-junior", "limit_exceeded"),
             (&proposal, "globex-approver", "not_found"),
             (absent, "acme-approver", "not_found"),
-            ("not-a-proposal", "acme-approver", "invalid_input"),
         ] {
             let ran = gateway.ran(&["approve", proposal, "--as", persona, "--yes"]).await;
             assert_eq!((ran.code, ran.stdout.as_str()), (Some(1), ""), "{ran:?}");
             let last = ran.stderr.lines().last().unwrap();
             assert!(last.starts_with(&format!("error: {code}: ")), "{persona} {proposal}: {last}");
+        }
+        // What can be no proposal is asked of nobody.
+        for proposal in ["", "not-a-proposal", "../tokens"] {
+            let ran = gateway.ran(&["approve", proposal, "--as", "acme-approver", "--yes"]).await;
+            assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{ran:?}");
+            assert!(ran.stderr.contains("for '<PROPOSAL>': expected: `prop_` followed by"), "{ran:?}");
         }
         assert_eq!(submitted(&agent, &proposal).await.code(), "approval_required");
         agent.close().await;

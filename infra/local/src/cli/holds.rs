@@ -9,18 +9,21 @@ use reqwest::Method;
 use crate::control::Hold;
 
 use super::remote::Remote;
-use super::{Stop, Switch, say, words};
+use super::{Stop, Switch, beside, say, words};
 
 /// Holds or releases all refunds.
 pub(super) async fn switch(folder: &Path, switch: &Switch, turn: Turn) -> Result<ExitCode, Stop> {
     let remote = Remote::of(folder)?;
     let (path, done) = match turn {
-        Turn::Held => ("hold", "refunds are held: nothing is accepted or sent until `cargo local release`"),
-        Turn::Released => ("release", "refunds go on"),
+        Turn::Held => {
+            let until = format!("until `cargo local release --as {} --reason …{}`", switch.persona, beside(folder));
+            ("hold", format!("refunds are held: nothing is accepted or sent {until}"))
+        }
+        Turn::Released => ("release", "refunds go on".to_owned()),
     };
     let body = Hold { persona: switch.persona.clone(), reason: switch.reason.to_string() };
     let () = remote.send(remote.request(Method::POST, path).json(&body)).await?;
-    say(done);
+    say(&done);
     Ok(ExitCode::SUCCESS)
 }
 

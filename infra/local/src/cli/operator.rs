@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::control::{As, Operator};
 
-use super::remote::{Remote, agreed, show};
+use super::remote::{Remote, agreed, listed, show};
 use super::{Attention, Resolve, Stop, beside, say, tell, words};
 
 /// Lists what needs a person, or shows one operation.
@@ -18,8 +18,7 @@ pub(super) async fn attention(folder: &Path, attention: &Attention) -> Result<Ex
     let Attention { operation, persona, after } = attention;
     if let Some(operation) = operation {
         let shown = look(&remote, persona, operation).await?;
-        let lines: Vec<_> = lines(&shown);
-        show(&format!("operation {operation}"), &lines);
+        say(&listed(&format!("operation {operation}"), &lines(&shown)));
         return Ok(ExitCode::SUCCESS);
     }
     let query: Vec<_> = after.iter().map(|place| ("after", place.to_string())).collect();
@@ -89,6 +88,7 @@ fn lines(shown: &Value) -> Vec<(String, String)> {
     let mut lines = vec![
         ("refund", of("amount")),
         ("order", of("order_id")),
+        ("proposal", of("proposal_id")),
         ("payment", format!("{} at {} ({})", of("payment"), of("account"), of("mode"))),
         ("asked for by", format!("{}, approved by {}", of("requester"), of("approver"))),
         ("state", state(operation)),

@@ -11,11 +11,11 @@ use reqwest::{Method, RequestBuilder};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::approvals::Shown;
+use crate::approvals::{Revoked, Shown};
 use crate::control::{As, Decision, HEADER};
 use crate::folder::{FolderError, Run, running};
 
-use super::{Decide, Stop, say, tell, words};
+use super::{Decide, Stop, beside, say, tell, words};
 
 /// Prints an access token.
 pub(super) async fn token(folder: &Path, persona: &str) -> Result<ExitCode, Stop> {
@@ -47,53 +47,63 @@ pub(super) async fn decide(folder: &Path, decide: &Decide, verb: &str) -> Result
         _ => serde_json::to_value(Decision { persona: decide.persona.clone(), digest: shown.digest, acknowledged })?,
     };
     let answer: Value = remote.send(remote.request(Method::POST, &format!("{path}/{verb}")).json(&body)).await?;
-    say(&format!("{}: {}", decide.proposal, outcome(verb, &answer)?));
+    say(&format!("{}: {}", decide.proposal, outcome(folder, verb, &answer)?));
     Ok(ExitCode::SUCCESS)
 }
 
-/// What a decision means from now on; an error where it came too late to have a meaning.
-fn outcome(verb: &str, answer: &Value) -> Result<String, Stop> {
-    let text = |name| answer.get(name).and_then(Value::as_str);
-    Ok(match verb {
+/// What a decision means from now on; an error where it came too late to stop the refund for certain.
+fn outcome(folder: &Path, verb: &str, answer: &Value) -> Result<String, Stop> {
+    match verb {
         "approve" => {
             let until = answer.get("expires_at").and_then(Value::as_i64).unwrap_or_default();
-            format!("approved; the agent can submit it until {}", Timestamp::from_seconds(until))
+            Ok(format!("approved; the agent can submit it until {}", Timestamp::from_seconds(until)))
         }
-        "reject" => "rejected; it cannot be submitted".to_owned(),
-        _ => match text("operation_id").zip(text("state").and_then(|state| State::parse(state).ok())) {
-            None => "revoked; it cannot be submitted".to_owned(),
-            Some((operation, State::Queued)) => format!("revoked; {operation} was not sent yet and will not be"),
-            Some((operation, state)) if state.is_void() => {
-                format!("revoked; {operation} is {state}, so that nothing was refunded by it")
-            }
-            Some((operation, state)) => {
-                return Err(format!(
-                    "too late: {operation} is {state}, and revoking stops nothing any more; {}",
-                    late(state)
-                )
-                .into());
-            }
-        },
-    })
+        "reject" => Ok("rejected; it cannot be submitted".to_owned()),
+        _ => taken_back(folder, serde_json::from_value(answer.clone())?),
+    }
 }
 
-/// What is left to do about an operation whose approval was taken back too late.
-const fn late(state: State) -> &'static str {
+/// What taking an approval back has come to.
+fn taken_back(folder: &Path, Revoked { operation_id, state, attempts }: Revoked) -> Result<String, Stop> {
+    let Some((operation, state)) = operation_id.zip(state) else {
+        return Ok("revoked; it cannot be submitted".to_owned());
+    };
+    let look = format!("`cargo local attention {operation} --as OPERATOR{}`", beside(folder));
     match state {
-        State::Sending | State::Settling | State::Unknown => {
-            "look at it until it has ended (`cargo local attention OPERATION`); only the provider can still call it off"
+        State::Queued if attempts == 0 => Ok(format!("revoked; {operation} was not sent yet and will not be")),
+        State::Queued => Ok(format!(
+            "revoked; {operation} was tried without effect and is not tried again; an operator has to close it: {look}"
+        )),
+        State::Failed | State::Cancelled | State::Expired => {
+            Ok(format!("revoked; {operation} is {state}, so that nothing was refunded by it"))
         }
-        State::Succeeded => "the money has gone back to the customer; whether it can be had again, the provider knows",
-        State::NeedsOperator => "an operator decides what became of it: `cargo local attention`",
-        State::Returned | State::Queued | State::Failed | State::Cancelled | State::Expired => "nothing is left to do",
+        State::Sending | State::Settling | State::Unknown => Err(format!(
+            "revoked, but {operation} is {state}: what was sent cannot be called back; if it turns out not to be at the \
+             provider it is not sent again, and an operator has to close it: {look}"
+        )
+        .into()),
+        State::Succeeded => Err(format!(
+            "too late: {operation} is {state}, and the money has gone back to the customer; whether it can be had again, the \
+             provider knows"
+        )
+        .into()),
+        State::NeedsOperator => {
+            Err(format!("too late: {operation} is {state}; an operator says what became of it: {look}").into())
+        }
+        State::Returned => Err(format!("too late: {operation} is {state}; nothing is left to do").into()),
     }
 }
 
 /// Shows what a person is to decide about: a title, and lines of a label and a text.
 pub(super) fn show(title: &str, lines: &[(String, String)]) {
+    tell(&listed(title, lines));
+}
+
+/// A title, and lines of a label and a text under it.
+pub(super) fn listed(title: &str, lines: &[(String, String)]) -> String {
     let width = lines.iter().map(|(label, _)| label.len()).max().unwrap_or_default();
     let lines = lines.iter().map(|(label, line)| format!("\n  {label:width$}  {line}"));
-    tell(&format!("{title}{}", lines.collect::<String>()));
+    format!("{title}{}", lines.collect::<String>())
 }
 
 /// Whether a person says yes.
@@ -156,11 +166,19 @@ mod tests {
 
     #[test]
     fn revoking_has_failed_where_money_has_moved_or_may_move_and_nowhere_else() {
+        let operation = OperationId::parse(&format!("op_{}", "a".repeat(26))).unwrap();
         for state in State::ALL {
-            let answer = json!({ "operation_id": "op_1", "state": state });
-            let stopped = *state == State::Queued || state.is_void();
-            assert_eq!(outcome("revoke", &answer).is_ok(), stopped, "{state}");
+            for attempts in [0, 2] {
+                let revoked = Revoked { operation_id: Some(operation.clone()), state: Some(*state), attempts };
+                let said = taken_back(Path::new("elsewhere"), revoked);
+                let stopped = *state == State::Queued || state.is_void();
+                assert_eq!(said.is_ok(), stopped, "{state}");
+                let said = said.unwrap_or_else(|stop| stop.to_string());
+                let closes = [State::Sending, State::Settling, State::Unknown, State::NeedsOperator].contains(state)
+                    || (*state == State::Queued && attempts > 0);
+                assert_eq!(said.contains("--as OPERATOR --folder elsewhere"), closes, "{said}");
+            }
         }
-        assert!(outcome("revoke", &json!({ "operation_id": null, "state": null })).is_ok());
+        assert!(taken_back(Path::new("."), Revoked::default()).is_ok());
     }
 }

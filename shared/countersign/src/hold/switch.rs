@@ -116,5 +116,10 @@ fn already_held(domain: &str, since: Timestamp, item: Option<&Item>) -> Failure 
     let by = text("by").map(|by| format!(" by {by}")).unwrap_or_default();
     let why = text("reason").map(|why| format!(", because: {why}")).unwrap_or_default();
     let message = format!("{domain} are held already, since {since}{by}{why}");
-    Failure::new(Code::HELD, Retry::Never, message, "to hold for another reason, release first")
+    Failure::new(
+        Code::HELD,
+        Retry::Never,
+        message,
+        "nothing has to be done; what is queued is sent as soon as it is released",
+    )
 }
