@@ -26,6 +26,9 @@ fn an_operator_says_what_became_of_it_once() {
             assert_eq!((resolved.state, scene.balances().await), (state, balances));
             let said = scene.operation().await.resolution.unwrap();
             assert!(said.ends_with(&format!("acme-operator says {resolution}: the dashboard shows re_1")), "{said}");
+            // Whoever asks is not told that the provider refused what it never was asked for, as far as anybody knows.
+            let advice = scene.operation().await.advice();
+            assert_eq!(advice.contains("an operator"), resolution == Resolution::Failed, "{advice}");
             for again in [Resolution::Succeeded, Resolution::Failed] {
                 let refused = scene.resolve("acme-operator", again).await.unwrap_err();
                 assert_eq!((refused.code(), scene.balances().await), (Code::NOT_WAITING, balances));
