@@ -117,10 +117,16 @@ fn a_hold_that_was_written_by_hand_can_be_released_and_one_that_was_changed_mean
         assert!(refused.message().contains("because: a restored ledger"), "{refused}");
         app.switch("acme-operator", Turn::Released, "reconciled").await.unwrap();
         assert_eq!(holds(&app).await.held_at, None);
+        // Whatever is written there, it holds, and no longer than anybody wants.
+        app.commit(Change(vec![Step::update(control.clone()).set("held_at", "noon")])).await;
+        let refused = app.switch("acme-operator", Turn::Held, "another").await.unwrap_err();
+        assert!(refused.message().starts_with("refunds are held already by"), "{refused}");
+        app.switch("acme-operator", Turn::Released, "it is one").await.unwrap();
+        assert_eq!(holds(&app).await.held_at, None);
         // Of one that was written by hand over another, what is on record stays.
         app.commit(Change(vec![Step::update(control).set("held_at", Timestamp::now()).set("reason", "by hand")])).await;
         app.switch("acme-operator", Turn::Released, "by command").await.unwrap();
-        assert_eq!(told(&holds(&app).await).len(), 2);
+        assert_eq!(told(&holds(&app).await).len(), 3);
         app.stop().await;
     });
 }

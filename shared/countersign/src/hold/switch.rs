@@ -82,9 +82,10 @@ impl Command for Switch<'_> {
         if last == Some(self.nonce.as_str()) || seen.item(&record).is_some() {
             return Ok(Decision::Answer(()));
         }
-        let held_at = item.map(|item| item.optional_moment("held_at")).transpose()?.flatten();
+        // Whatever it says, written by hand: it alone decides, and what holds can be released.
+        let held_at = item.and_then(|item| item.get("held_at"));
         match (self.turn, held_at) {
-            (Turn::Held, Some(since)) => return Err(already_held(domain, since, item)),
+            (Turn::Held, Some(_)) => return Err(already_held(domain, item)),
             (Turn::Released, None) => {
                 let message = format!("{domain} are not held");
                 return Err(Failure::new(Code::NOT_HELD, Retry::Never, message, "nothing has to be released"));
@@ -101,7 +102,7 @@ impl Command for Switch<'_> {
                     None => step.when(Guard::Lacks("last")),
                 };
                 match held_at {
-                    Some(since) => step.when_is("held_at", since),
+                    Some(since) => step.when_is("held_at", since.clone()),
                     None => step.when(Guard::Lacks("held_at")),
                 }
             }
@@ -111,15 +112,12 @@ impl Command for Switch<'_> {
 }
 
 /// Who has held it, and why, for whoever would hold it again.
-fn already_held(domain: &str, since: Timestamp, item: Option<&Item>) -> Failure {
+fn already_held(domain: &str, item: Option<&Item>) -> Failure {
+    let since = item.and_then(|item| item.moment("held_at").ok()).map(|at| format!(", since {at}")).unwrap_or_default();
     let text = |attr| item.and_then(|item| item.text(attr).ok());
     let by = text("by").map(|by| format!(" by {by}")).unwrap_or_default();
     let why = text("reason").map(|why| format!(", because: {why}")).unwrap_or_default();
-    let message = format!("{domain} are held already, since {since}{by}{why}");
-    Failure::new(
-        Code::HELD,
-        Retry::Never,
-        message,
-        "nothing has to be done; what is queued is sent as soon as it is released",
-    )
+    let message = format!("{domain} are held already{since}{by}{why}");
+    let next = "nothing has to be done; what is queued is sent as soon as it is released";
+    Failure::new(Code::HELD, Retry::Never, message, next)
 }
