@@ -49,6 +49,11 @@ impl Refusal {
         view::page(&RefusalView { person: session.map(Session::person), code: Some(code), title, next, link })
     }
 
+    /// Why what is approved cannot be submitted; `None` for what passes by itself, and is told of the order.
+    pub(crate) fn hindering(failure: Failure) -> Option<Self> {
+        (failure.code() != Code::HELD).then(|| Self::from(failure))
+    }
+
     /// The same page for what is absent and for what is another tenant's.
     pub(crate) fn not_found() -> Self {
         let next = "Check the address and as whom you are signed in, or choose from the list.";

@@ -78,7 +78,7 @@ async fn foresee(page: &ApprovalPage, open: &mut [Open]) -> Result<(), Failure> 
     });
     let told = execute(&page.ledger, &Timestamp::now, &Outlook(approved.collect())).await?;
     for (open, told) in open.iter_mut().filter(|open| open.approved()).zip(told) {
-        open.hindered = told.err().map(Refusal::from);
+        open.hindered = told.err().and_then(Refusal::hindering);
     }
     Ok(())
 }

@@ -65,7 +65,7 @@ impl Found {
         let Some(consent) = self.consent.as_ref().filter(counts).filter(|_| self.open(now)) else { return Ok(()) };
         let outlook = Outlook(vec![(&self.intent, consent)]);
         let told = execute(&page.ledger, &Timestamp::now, &outlook).await?;
-        self.hindered = told.into_iter().find_map(Result::err).map(Refusal::from);
+        self.hindered = told.into_iter().find_map(Result::err).and_then(Refusal::hindering);
         Ok(())
     }
 
