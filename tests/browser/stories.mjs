@@ -93,6 +93,39 @@ story('what is approved and not submitted is found again, told of beside others,
     assert.equal(await refused(first), 'approval_revoked');
 });
 
+story('of two alike the one that cannot be submitted any more is said to be stale, and what it is taken for', async page => {
+    const id = await order('ord_ALIKE');
+    const first = await prepare(id, 1_500), second = await prepare(id, 1_500, 'late');
+    await open(page, 'acme-approver', first);
+    await button(page, APPROVE).click();
+    await page.goto(`${home}/proposals/${second}`);
+    await see(page.getByRole('status').getByText('of the two, one is accepted'));
+    await button(page, APPROVE).click();
+    await see(page.getByText('It is not submitted yet'));
+    const { operation_id } = await submit(first);
+    assert.equal(await refused(second), 'proposal_stale');
+    await page.reload();
+    await see(page.getByRole('status').getByText('As things stand, it cannot be submitted.'));
+    await see(page.getByRole('status').getByText(operation_id));
+    assert.equal(await page.getByText('It is not submitted yet').count(), 0);
+    await keep(page, 'approved-stale');
+    await page.goto(home);
+    await see(page.getByRole('heading', { level: 2, name: 'Approved, but cannot be submitted as things stand' }));
+    await keep(page, 'list-stale');
+});
+
+story('somebody of another tenant is told who they are, and gets to a proposal as somebody else', async page => {
+    const proposal = await prepare(await order('ord_FOREIGN'), 1_000);
+    await open(page, 'globex-approver', proposal);
+    await see(page.getByRole('heading', { level: 1, name: 'There is no such proposal' }));
+    await keep(page, 'not-there');
+    await button(page, 'Sign out').click();
+    await see(page.getByRole('heading', { level: 1, name: 'You are signed out' }));
+    assert.equal(await page.getByText('Code:').count(), 0);
+    await open(page, 'acme-approver', proposal);
+    await see(button(page, APPROVE));
+});
+
 story('that all refunds are stopped is said before the buttons, and people decide on', async page => {
     const proposal = await prepare(await order('ord_HELD'), 1_000);
     await hold(true);

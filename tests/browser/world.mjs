@@ -15,8 +15,8 @@ await agent.connect(new StreamableHTTPClientTransport(new URL(GATEWAY_URL), { re
 export const leave = () => agent.close();
 
 /** Prepares a refund as acme-agent, and gives the proposal's id. */
-export async function prepare(order_id, amount_minor) {
-    const args = { order_id, amount_minor, currency: 'EUR', reason_code: 'damaged' };
+export async function prepare(order_id, amount_minor, reason_code = 'damaged') {
+    const args = { order_id, amount_minor, currency: 'EUR', reason_code };
     const call = { name: 'PrepareRefund___prepare_refund', arguments: args };
     const { isError, structuredContent } = await agent.callTool(call);
     assert(!isError, `nothing was prepared for ${order_id}`);

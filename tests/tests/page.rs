@@ -2,6 +2,8 @@
 
 #[path = "page/apart.rs"]
 mod apart;
+#[path = "page/became.rs"]
+mod became;
 #[path = "page/blocked.rs"]
 mod blocked;
 #[path = "page/deciding.rs"]
@@ -12,6 +14,8 @@ mod forms;
 mod issuers;
 #[path = "page/open.rs"]
 mod open;
+#[path = "page/outlook.rs"]
+mod outlook;
 #[path = "page/person.rs"]
 mod person;
 #[path = "page/refusals.rs"]

@@ -5,6 +5,7 @@
 
 mod authority;
 mod decide;
+mod outlook;
 mod owners;
 mod revoke;
 
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 pub use authority::Authority;
 pub use decide::{Approver, Choice, Decide, Decided, Desk, Review};
+pub use outlook::Outlook;
 pub use owners::Owners;
 pub use revoke::Revoke;
 

@@ -1,12 +1,14 @@
 //! People: who decides at the approval page, and who looks after what needs an operator.
 
 use countersign::bounded::Currency;
+use countersign::consent::Verdict;
 use local::gateway::PAGE;
 use local::issuer::DEFAULT_TTL;
 use local::keys::OPERATIONS_AUDIENCE;
 use local::provider::{Behavior, LookupBehavior};
 use local::visitor::{Page, Visitor};
 use serde_json::{Value, json};
+use tests::app::{code, key, submit};
 use tests::people::minutes_ago;
 
 use super::{Meter, PAID};
@@ -25,13 +27,36 @@ impl Meter<'_> {
         let address = format!("{page}/proposals/{first}");
         let shown = self.looked(&visitor, "undecided proposal", &address).await;
         let shown = self.pressed(&visitor, "approving and looking again", &shown, "/approve").await;
+        self.looked(&visitor, "approved proposal", &address).await;
         self.pressed(&visitor, "taking back and looking again", &shown, "/revoke").await;
-        // More of one order than are looked up.
+        // More of one order than are looked up, which lapse sooner than the first.
+        let mut others = Vec::new();
         for amount in 101..=160 {
-            app.prepared_at(&by, &order, amount, minutes_ago(0)).await;
+            others.push(app.prepared_at(&by, &order, amount, minutes_ago(1)).await.id);
         }
         self.looked(&visitor, "full page of the list", &format!("{page}/")).await;
         self.looked(&visitor, "proposal of an order with sixty others", &address).await;
+        for other in &others {
+            app.decide("globex-approver", other.as_str(), Verdict::Approval).await.unwrap();
+        }
+        self.looked(&visitor, "full page of the list, all approved", &format!("{page}/")).await;
+        self.looked(&visitor, "proposal of an order with sixty others, all approved", &address).await;
+        self.approval_page_alike(&visitor, page).await;
+    }
+
+    /// Measures what was approved before another of the same amount was submitted.
+    async fn approval_page_alike(&mut self, visitor: &Visitor, page: &str) {
+        let (app, order) = (self.app, self.app.order("globex", Currency::Eur, PAID).await);
+        let mut twins = Vec::new();
+        for by in [app.requester("globex"), app.requester("globex")] {
+            let proposal = app.prepared_at(&by, &order, 1_000, minutes_ago(0)).await.id;
+            app.decide("globex-approver", proposal.as_str(), Verdict::Approval).await.unwrap();
+            twins.push((by, proposal));
+        }
+        let [(by, first), (_, second)] = &twins[..] else { panic!("two are alike") };
+        let submitted = app.direct_as(by.clone()).call("submit_refund", submit(first.as_str(), &key())).await;
+        assert_eq!(code(&submitted), "ok", "{submitted}");
+        self.looked(visitor, "approved, alike submitted since", &format!("{page}/proposals/{second}")).await;
     }
 
     async fn looked(&mut self, visitor: &Visitor, phase: &str, address: &str) -> Page {

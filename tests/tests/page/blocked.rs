@@ -70,6 +70,8 @@ fn while_an_order_is_in_conflict_it_is_said_and_only_the_rejection_is_taken() {
             let shown = person.look(proposal).await;
             assert!(warns(&shown, FROZEN) && shown.body.contains("Refunds in conflict"), "{}", shown.body);
         }
+        // Of what is approved it is not told to be lost: it can be submitted once that is put right.
+        assert!(person.look(&approved).await.body.contains("It is not submitted yet; the approval lapses"));
         let shown = person.look(&undecided).await;
         assert!(!offers(&shown, "approve") && offers(&shown, "reject"));
         assert_eq!(shown.body.matches("class=\"notice\"").count(), 2, "it is said once: {}", shown.body);

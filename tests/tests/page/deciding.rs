@@ -30,10 +30,13 @@ fn a_person_signs_in_reads_and_approves_and_the_agent_submits() {
         let shown =
             person.browser.sign_in(&person.url(&format!("/proposals/{proposal}")), "acme-approver").await.unwrap();
         assert_eq!((shown.status, shown.url.path()), (200, format!("/proposals/{proposal}").as_str()));
-        let sentence = format!("Refund EUR 129.00 of order {} to the payment it was paid with", order.id);
-        assert!(shown.body.contains(&format!("<title>{sentence} ")), "{}", shown.body);
+        let sentence = format!("Refund EUR 129.00 of order {} back to the customer's original payment", order.id);
+        let title = format!("<title>{} ", sentence.replace('\'', "&#39;"));
+        assert!(shown.body.contains(&title), "{}", shown.body);
         assert_eq!(heading(&shown), sentence);
         assert!(shown.body.contains("Test mode: no real money moves."));
+        let whose = format!("It comes from acme, out of the merchant account {}.", order.account);
+        assert!(shown.body.contains(&whose), "{}", shown.body);
         for text in ["acme-clerk", "the agent acme-agent", "the app acme-agent-app", "damaged", "EUR 129.00"] {
             assert!(shown.body.contains(text), "{text}");
         }

@@ -50,7 +50,7 @@ impl Kinds {
 }
 
 /// The row of a proposal, and under which heading it stands.
-fn row(page: &Page, proposal: &str) -> Option<(String, String)> {
+pub(crate) fn row(page: &Page, proposal: &str) -> Option<(String, String)> {
     let (before, after) = page.body.split_once(&format!("href=\"/proposals/{proposal}\""))?;
     let heading = before.rsplit("<h").find(|part| part.contains("</h")).unwrap();
     let heading = heading.split_once('>').unwrap().1.split('<').next().unwrap();
@@ -85,7 +85,9 @@ fn the_list_shows_apart_what_is_approved_and_not_submitted_and_nothing_that_ende
         assert!(offers(&person.get(&path).await, "revoke"));
         person.press(&kinds.approved, "revoke", &[]).await;
         assert_eq!(row(&person.get("/").await, &kinds.approved), None);
-        // What was approved once and lapsed can be approved again.
+        // What was approved once and lapsed can be approved again, or rejected, which leaves nothing to take back.
+        let shown = person.look(&kinds.waits_again).await;
+        assert_eq!(["approve", "reject", "revoke"].map(|verb| offers(&shown, verb)), [true, true, false]);
         assert!(person.press(&kinds.waits_again, "approve", &[]).await.body.contains("It is not submitted yet"));
         assert_eq!(row(&person.get("/").await, &kinds.waits_again).unwrap().0, "Approved, and not submitted yet");
     });

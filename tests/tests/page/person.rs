@@ -146,7 +146,7 @@ pub(crate) fn refusal(page: &Page) -> (u16, &str) {
 /// What a page is headed with, without the mark of its amount.
 pub(crate) fn heading(page: &Page) -> String {
     let heading = page.body.split("<h1>").nth(1).and_then(|rest| rest.split("</h1>").next()).unwrap();
-    heading.replace("<strong class=\"amount\">", "").replace("</strong>", "")
+    heading.replace("<strong class=\"amount\">", "").replace("</strong>", "").replace("&#39;", "'")
 }
 
 /// Whether a page has a form that leads to this verb.

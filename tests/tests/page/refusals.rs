@@ -187,3 +187,26 @@ fn what_is_another_tenants_is_not_there() {
         assert_eq!(globex.look(&foreign).await.status, 200);
     });
 }
+
+#[test]
+fn where_the_page_says_no_it_says_to_whom_and_how_to_be_somebody_else() {
+    run(async {
+        let app = shared().await;
+        let order = app.order("acme", Currency::Eur, 5_000).await;
+        let proposal = app.prepared(&order, 1_000).await;
+        let (foreigner, stranger) = (Person::signed_in(app, "globex-approver").await, Person::stranger(app));
+        let refused = foreigner.look(&proposal).await;
+        assert_eq!(refusal(&refused), (404, "not_found"));
+        assert!(refused.body.contains("globex-approver, of globex"), "{}", refused.body);
+        for refused in [foreigner.get("/absent").await, foreigner.force(&proposal, "approve").await] {
+            assert!(refused.body.contains("globex-approver, of globex"), "{}", refused.body);
+        }
+        for refused in [stranger.get("/absent").await, stranger.force(&proposal, "approve").await] {
+            assert!(refused.body.contains("Code: <code>") && !refused.body.contains("Signed in as"));
+        }
+        // From there to the proposal.
+        foreigner.browser.submit(&refused, "/sign-out", &[]).await.unwrap();
+        let address = foreigner.url(&format!("/proposals/{proposal}"));
+        assert_eq!(foreigner.browser.sign_in(&address, "acme-approver").await.unwrap().status, 200);
+    });
+}

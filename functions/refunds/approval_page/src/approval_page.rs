@@ -10,7 +10,7 @@ use std::time::Instant;
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::{HeaderName, HeaderValue, header};
-use axum::middleware::{Next, from_fn};
+use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use countersign::config::Config;
@@ -18,6 +18,7 @@ use countersign::consent::{Desk, Owners};
 use countersign::keys::{KeySet, Signer};
 use countersign::ledger::Dynamo;
 
+use crate::cookies::Cookies;
 use crate::provider::Provider;
 use crate::refusal::{Coded, Refusal};
 use crate::settings::Settings;
@@ -53,6 +54,7 @@ impl ApprovalPage {
 
 /// The page's addresses.
 pub(crate) fn router(page: ApprovalPage) -> Router {
+    let page = Arc::new(page);
     Router::new()
         .route("/", get(list::show))
         .route("/sign-in", get(sign_in::begin))
@@ -65,16 +67,16 @@ pub(crate) fn router(page: ApprovalPage) -> Router {
         .route("/page.css", get(style))
         .fallback(async || Refusal::not_found())
         .method_not_allowed_fallback(async || Refusal::not_found())
-        .layer(from_fn(bounded))
-        .with_state(Arc::new(page))
+        .layer(from_fn_with_state(Arc::clone(&page), bounded))
+        .with_state(page)
 }
 
 async fn style(State(_): State<Arc<ApprovalPage>>) -> Response {
     ([(header::CONTENT_TYPE, "text/css; charset=utf-8")], include_str!("../static/page.css")).into_response()
 }
 
-/// What every answer tells the browser, and one log line a request: no query, no cookie, no form, no note.
-async fn bounded(request: Request, next: Next) -> Response {
+/// What every answer tells the browser, who is signed in where it is a refusal, and one log line a request: no query, no cookie, no form, no note.
+async fn bounded(State(page): State<Arc<ApprovalPage>>, request: Request, next: Next) -> Response {
     const HEADERS: [(HeaderName, &str); 6] = [
         (
             header::CONTENT_SECURITY_POLICY,
@@ -89,7 +91,11 @@ async fn bounded(request: Request, next: Next) -> Response {
         (HeaderName::from_static("x-robots-tag"), "noindex"),
     ];
     let (began, method, route) = (Instant::now(), request.method().clone(), route(request.uri().path()));
+    let asked = request.headers().clone();
     let mut response = next.run(request).await;
+    if let Some(refusal) = response.extensions_mut().remove::<Refusal>() {
+        response = with_page(response, refusal.page(Cookies::of(&asked, &page.settings).session().as_ref()));
+    }
     for (name, value) in HEADERS {
         response.headers_mut().insert(name, HeaderValue::from_static(value));
     }
@@ -98,6 +104,15 @@ async fn bounded(request: Request, next: Next) -> Response {
     let status = response.status().as_u16();
     tracing::info!(method = method.as_str(), route, status, code, milliseconds, "request");
     response
+}
+
+/// A refusal with its page: the page's body and kind, and all else as it was.
+fn with_page(refused: Response, page: Response) -> Response {
+    let (mut parts, _) = refused.into_parts();
+    let (rendered, body) = page.into_parts();
+    parts.headers.remove(header::CONTENT_LENGTH);
+    parts.headers.extend(rendered.headers);
+    Response::from_parts(parts, body)
 }
 
 /// A path as the log names it: nothing of a stranger's text.

@@ -57,10 +57,11 @@ impl Session {
         })
     }
 
-    /// The person, as the page names them: the name is the issuer's, the principal is what is signed.
+    /// The person, as the page names them, and whose they are: the name is the issuer's, the principal is what is signed.
     pub(crate) fn person(&self) -> String {
         let (name, _) = harmless(&self.name);
-        if name == self.principal.as_str() { name } else { format!("{name} ({})", self.principal) }
+        let own = if name == self.principal.as_str() { String::new() } else { format!(" ({})", self.principal) };
+        format!("{name}{own}, of {}", self.tenant)
     }
 
     /// Until when the person has signed in recently enough to decide.

@@ -43,8 +43,10 @@ pub(crate) async fn show(State(page): State<Arc<ApprovalPage>>, headers: HeaderM
     match listed(&page, &session.tenant, after).await {
         Ok(Listed { open, held, next }) => {
             let (approved, waiting): (Vec<_>, Vec<_>) = open.iter().partition(|open| open.approved());
-            let [approved, waiting] = [approved, waiting].map(|open| open.into_iter().map(Open::row).collect());
-            view::page(&ListView { person: session.person(), held, waiting, approved, next, further })
+            let (approved, hindered): (Vec<_>, Vec<_>) = approved.into_iter().partition(|open| open.hindered.is_none());
+            let rows = |open: Vec<&Open>| open.into_iter().map(Open::row).collect();
+            let [waiting, approved, hindered] = [waiting, approved, hindered].map(rows);
+            view::page(&ListView { person: session.person(), held, waiting, approved, hindered, next, further })
         }
         Err(failure) => Refusal::from(failure).into_response(),
     }
@@ -59,7 +61,7 @@ struct Listed {
     next: Option<String>,
 }
 
-/// Two requests, whatever there is to list.
+/// Two requests, whatever there is to list, and a few more where something is approved.
 async fn listed(page: &ApprovalPage, tenant: &Tenant, after: Option<(i64, ProposalId)>) -> Result<Listed, Failure> {
     let after = match after {
         Some((lapses, id)) => Some((Timestamp::from_seconds(lapses), Intent::<Refund>::key(tenant, &id.intent()?))),

@@ -2,12 +2,16 @@
 
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use countersign::bounded::OperationId;
 use countersign::failure::{Code, Failure};
+use refunds::EXCEEDS_REFUNDABLE;
 
+use crate::cookies::Session;
 use crate::settings::Settings;
 use crate::view::{self, RefusalView};
 
-/// A page that says no.
+/// A page that says no. As a response it is a status and itself, to be rendered by [`Refusal::page`] for whoever looks.
+#[derive(Debug, Clone)]
 pub(crate) struct Refusal {
     pub(crate) status: StatusCode,
     pub(crate) code: &'static str,
@@ -39,9 +43,20 @@ impl Refusal {
         self
     }
 
+    /// The page, for whoever is signed in.
+    pub(crate) fn page(self, session: Option<&Session>) -> Response {
+        let Self { code, title, next, link, .. } = self;
+        view::page(&RefusalView { person: session.map(Session::person), code: Some(code), title, next, link })
+    }
+
+    /// Why what is approved cannot be submitted; `None` for what passes by itself, and is told of the order.
+    pub(crate) fn hindering(failure: Failure) -> Option<Self> {
+        (failure.code() != Code::HELD).then(|| Self::from(failure))
+    }
+
     /// The same page for what is absent and for what is another tenant's.
     pub(crate) fn not_found() -> Self {
-        let next = "Check the address, or choose from the list.";
+        let next = "Check the address and as whom you are signed in, or choose from the list.";
         Self::new(StatusCode::NOT_FOUND, Code::NOT_FOUND.as_str(), "There is no such proposal", next)
     }
 
@@ -67,15 +82,24 @@ impl From<Failure> for Refusal {
             tracing::warn!(code = code.as_str(), cause, "a page could not be made");
         }
         let next = next(code).map_or_else(|| sentence(failure.next_step()), str::to_owned);
-        let title = title(code).map_or_else(|| sentence(failure.message()), str::to_owned);
+        let title = match failure.operation_id().filter(|_| code == Code::PROPOSAL_STALE) {
+            Some(operation) => alike(operation),
+            None => title(code).map_or_else(|| sentence(failure.message()), str::to_owned),
+        };
         Self::new(status(code), code.as_str(), &title, &next)
     }
+}
+
+/// That another operation stands where the proposal names none, or another one.
+fn alike(operation: &OperationId) -> String {
+    format!("The same amount of this order was submitted as {operation}, which this proposal does not name.")
 }
 
 /// What a code means to the person who reads it, where the failure's own message is about somebody else.
 fn title(code: Code) -> Option<&'static str> {
     let titles = [
         (Code::LIMIT_EXCEEDED, "The amount is over your limit."),
+        (Code::APPROVAL_REVOKED, "Whoever approved it may not approve it any more."),
         (Code::ACKNOWLEDGMENT_REQUIRED, "The tick about the earlier refund is missing, or is for another one."),
     ];
     titles.into_iter().find(|(known, _)| *known == code).map(|(_, title)| title)
@@ -89,6 +113,8 @@ fn next(code: Code) -> Option<&'static str> {
         (Code::PROPOSAL_STALE, ANEW),
         (Code::ALREADY_DECIDED, "Look at the proposal to see what became of it. Nothing was changed."),
         (Code::APPROVAL_MISMATCH, "It is not what you were shown. Look at the proposal again before you decide."),
+        (Code::APPROVAL_REVOKED, "It can be submitted once somebody who may has approved it anew."),
+        (EXCEEDS_REFUNDABLE, "If it is still wanted, ask the requester to have no more prepared than what is left."),
         (Code::LIMIT_EXCEEDED, "Ask a person with a higher limit."),
         (Code::ACKNOWLEDGMENT_REQUIRED, "Look at the earlier refund; if this one is meant beside it, tick the box."),
         (Code::TEMPORARILY_UNAVAILABLE, "Look at the proposal again in a minute, before you decide once more."),
@@ -122,9 +148,9 @@ fn sentence(message: &str) -> String {
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
-        let Self { status, code, title, next, link } = self;
-        let mut response = (status, view::page(&RefusalView { code, title, next, link })).into_response();
-        response.extensions_mut().insert(Coded(code));
+        let mut response = self.status.into_response();
+        response.extensions_mut().insert(Coded(self.code));
+        response.extensions_mut().insert(self);
         response
     }
 }

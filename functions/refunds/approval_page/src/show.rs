@@ -24,7 +24,7 @@ use crate::list::{Open, open};
 use crate::refusal::Refusal;
 use crate::sign_in;
 use crate::text::{ahead, harmless, moment};
-use crate::view::{self, ProposalView};
+use crate::view::{self, Objection, ProposalView};
 
 /// How many recent refunds of the order are shown.
 const REFUNDS: u16 = 5;
@@ -53,7 +53,8 @@ pub(crate) async fn show(
 
 async fn view(page: &ApprovalPage, session: &Session, id: &str) -> Result<ProposalView, Failure> {
     let (tenant, now) = (&session.tenant, Timestamp::now());
-    let found = Found::load(page, tenant, &intent_id(id)?).await?;
+    let mut found = Found::load(page, tenant, &intent_id(id)?).await?;
+    found.foresee(page, now).await?;
     let approve = review(page, session, &found.intent, Verdict::Approval).await?;
     let reject = review(page, session, &found.intent, Verdict::Rejection).await?;
     let refund = &found.intent.effect;
@@ -72,7 +73,8 @@ async fn view(page: &ApprovalPage, session: &Session, id: &str) -> Result<Propos
         person: session.person(),
         id: found.intent.id.to_string(),
         amount: refund.currency.format(refund.amount_minor.get()),
-        of_what: format!("of order {} to the payment it was paid with", refund.order_id),
+        of_what: format!("of order {} back to the customer's original payment", refund.order_id),
+        whose: format!("It comes from {tenant}, out of the merchant account {}.", refund.account),
         asked: asked(&found.intent),
         leaves: found.leaves(now),
         live: refund.mode == Mode::Live,
@@ -81,7 +83,7 @@ async fn view(page: &ApprovalPage, session: &Session, id: &str) -> Result<Propos
         order: found.order.as_ref().map(order).unwrap_or_default(),
         others: others.open.iter().take(OTHERS).map(Open::row).collect(),
         more_others: others.more || others.open.len() > OTHERS,
-        besides: others.besides(refund, found.order.as_ref()).filter(|_| found.open(now)),
+        besides: others.besides(refund, found.order.as_ref()).filter(|_| found.open(now) && found.hindered.is_none()),
         refunds: refunds.iter().map(recent).collect::<Result<_, Failure>>()?,
         more_refunds,
         note: found.order.as_ref().and_then(|order| order.customer_note.as_deref()).map(harmless),
@@ -92,14 +94,22 @@ async fn view(page: &ApprovalPage, session: &Session, id: &str) -> Result<Propos
         may_approve: approve.is_none(),
         may_reject: reject.is_none(),
         revoking: found.revoking(),
-        may_revoke: found.revocable() && may_revoke(page, session).await?,
-        // What was decided, and what stops every refund, is told already, without a reproach.
-        why_not: approve
-            .filter(|refusal| refusal.code != Code::ALREADY_DECIDED.as_str())
-            .filter(|refusal| refusal.code != Code::HELD.as_str() || blocked.is_none())
-            .map(|Refusal { code, title, next, .. }| (code, title, next)),
+        // Where an approval is of no use any more, the rejection that takes its place does as much.
+        may_revoke: reject.is_some() && found.revocable() && may_revoke(page, session).await?,
+        objections: objections(&found, approve, blocked.is_some()),
         blocked,
     })
+}
+
+/// What stands in its way: of being submitted, once it is approved, and of this person's approving it.
+fn objections(found: &Found, approve: Option<Refusal>, blocked: bool) -> Vec<Objection> {
+    let objections =
+        [("As things stand, it cannot be submitted.", found.hindered.clone()), ("You cannot approve this.", approve)];
+    // What was decided, and what stops every refund, is told already, without a reproach.
+    let told = |code| code == Code::ALREADY_DECIDED.as_str() || (code == Code::HELD.as_str() && blocked);
+    let objections = objections.into_iter().filter_map(|(lead, refusal)| Some((lead, refusal?)));
+    let objections = objections.filter(|(_, refusal)| !told(refusal.code));
+    objections.map(|(lead, Refusal { code, title, next, .. })| Objection { lead, code, message: title, next }).collect()
 }
 
 /// Why this person could not decide so now, by the decision itself; `None` where they could.
@@ -130,7 +140,7 @@ struct Others {
 }
 
 impl Others {
-    /// Two requests.
+    /// Two requests, and those that [`open`] makes of what is approved.
     async fn load(page: &ApprovalPage, tenant: &Tenant, ours: &Intent<Refund>) -> Result<Self, Failure> {
         let partition = intent::pending::<Refund>(tenant);
         let mut found = page.ledger.pending(&partition, Timestamp::now(), None, LOOKED_AT).await?;
@@ -147,19 +157,27 @@ impl Others {
         Ok(Self { open, more })
     }
 
-    /// How much of the order is approved already, beside ours, and whether all of it would fit, in a sentence.
+    /// How much of the order is approved already, beside ours, and whether all of it can go back, in a few sentences.
     fn besides(&self, ours: &Refund, order: Option<&Order>) -> Option<String> {
-        let approved = self.open.iter().filter(|open| open.approved()).map(|open| &open.intent.effect);
-        let approved: i64 =
-            approved.filter(|refund| refund.currency == ours.currency).map(|refund| refund.amount_minor.get()).sum();
+        let approved = self.open.iter().filter(|open| open.approved() && open.hindered.is_none());
+        let approved = approved.map(|open| &open.intent.effect).filter(|refund| refund.currency == ours.currency);
+        let amounts: Vec<_> = approved.map(|refund| refund.amount_minor).collect();
+        let approved: i64 = amounts.iter().map(|amount| amount.get()).sum();
         let money = |minor| ours.currency.format(minor);
         let left =
             order.map(|order| order.refundable_minor.get()).filter(|left| *left < approved + ours.amount_minor.get());
         let fits = left.map_or_else(String::new, |left| {
             format!(" With this one that is more than the {} that are left: not all of it can go back.", money(left))
         });
-        (approved > 0)
-            .then(|| format!("{} of the same order is approved already and not submitted yet.{fits}", money(approved)))
+        let alike = match amounts.as_slice() {
+            [amount] if *amount == ours.amount_minor => " It is the same amount as this: of the two, one is accepted.",
+            amounts if amounts.contains(&ours.amount_minor) => {
+                " One in it is of the same amount as this: of the two, one is accepted."
+            }
+            _ => "",
+        };
+        let told = format!("{} of the same order is approved already and not submitted yet.", money(approved));
+        (approved > 0).then(|| format!("{told}{alike}{fits}"))
     }
 }
 
@@ -202,7 +220,7 @@ fn facts(found: &Found) -> Vec<(&'static str, String)> {
         facts.push(("Submitted at", moment(operation.accepted_at)));
     }
     facts.push(("Proposal", intent.id.to_string()));
-    facts.push(("Digest", intent.digest.short()));
+    facts.push(("Digest", format!("{}…", intent.digest.short())));
     facts
 }
 

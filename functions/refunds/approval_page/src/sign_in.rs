@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use axum::Extension;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
@@ -11,7 +12,8 @@ use serde::Deserialize;
 use crate::approval_page::ApprovalPage;
 use crate::cookies::{Cookies, Session};
 use crate::provider::SignInError;
-use crate::refusal::{self, Refusal};
+use crate::refusal::{self, Coded, Refusal};
+use crate::view::{self, RefusalView};
 
 /// Where a sign-in is to lead: to a proposal, or to the list. Never to an address, which could be anybody's.
 #[derive(Debug, Default, Deserialize)]
@@ -79,13 +81,14 @@ pub(crate) async fn out(State(page): State<Arc<ApprovalPage>>, headers: HeaderMa
     if let Err(refusal) = refusal::same_origin(&headers, &page.settings) {
         return refusal.into_response();
     }
-    let gone = Refusal {
-        status: StatusCode::OK,
-        code: "signed_out",
+    let gone = RefusalView {
+        person: None,
+        code: None,
         title: "You are signed out".to_owned(),
         next: "You can close this page, or sign in again.".to_owned(),
         link: Some(("Sign in".to_owned(), way(None))),
     };
+    let gone = (Extension(Coded("signed_out")), view::page(&gone));
     (Cookies::of(&headers, &page.settings).forget(), gone).into_response()
 }
 
@@ -102,7 +105,7 @@ fn refused(error: &SignInError) -> Response {
         SignInError::Refused(_) => (
             StatusCode::BAD_REQUEST,
             "sign_in_refused",
-            "You are not signed in",
+            "The sign-in did not work",
             "This sign-in could not be accepted. Nothing was changed; sign in again from here.",
         ),
     };

@@ -8,7 +8,10 @@ use axum::response::{Html, IntoResponse, Response};
 #[derive(Template)]
 #[template(path = "refusal.html")]
 pub(crate) struct RefusalView {
-    pub(crate) code: &'static str,
+    /// Who is signed in, where somebody is.
+    pub(crate) person: Option<String>,
+    /// None where nothing is the matter.
+    pub(crate) code: Option<&'static str>,
     pub(crate) title: String,
     pub(crate) next: String,
     pub(crate) link: Option<(String, String)>,
@@ -24,6 +27,8 @@ pub(crate) struct ListView {
     pub(crate) waiting: Vec<Row>,
     /// What is approved and not submitted yet.
     pub(crate) approved: Vec<Row>,
+    /// What is approved, and would be refused if it were submitted now.
+    pub(crate) hindered: Vec<Row>,
     /// The address of the next page, if there is one.
     pub(crate) next: Option<String>,
     /// Whether this is not the first page.
@@ -46,6 +51,8 @@ pub(crate) struct ProposalView {
     pub(crate) amount: String,
     /// What the amount is of, and where it goes: the rest of the sentence that it begins.
     pub(crate) of_what: String,
+    /// Whose money it is, in one sentence.
+    pub(crate) whose: String,
     /// Who asks for it and why, in one sentence.
     pub(crate) asked: String,
     /// What it does to the order, in one sentence.
@@ -79,8 +86,17 @@ pub(crate) struct ProposalView {
     pub(crate) may_revoke: bool,
     /// What comes of taking the approval back.
     pub(crate) revoking: &'static str,
-    /// Why it cannot be approved: code, sentence, next step.
-    pub(crate) why_not: Option<(&'static str, String, String)>,
+    /// Why it cannot be submitted although it is approved, and why it cannot be approved.
+    pub(crate) objections: Vec<Objection>,
+}
+
+/// What stands in the way of one proposal.
+pub(crate) struct Objection {
+    /// Of what.
+    pub(crate) lead: &'static str,
+    pub(crate) code: &'static str,
+    pub(crate) message: String,
+    pub(crate) next: String,
 }
 
 /// A page, or the admission that there is none.

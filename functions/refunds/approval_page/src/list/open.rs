@@ -1,8 +1,9 @@
 //! Open proposals: those that wait for a decision, and those that are approved and not submitted yet.
 
-use countersign::bounded::{IntentId, Principal, Tenant};
+use countersign::bounded::{IntentId, Tenant};
 use countersign::clock::Timestamp;
-use countersign::consent::{self, Consent};
+use countersign::command::execute;
+use countersign::consent::{self, Consent, Outlook};
 use countersign::failure::{Code, Failure};
 use countersign::intent::Intent;
 use countersign::item::Item;
@@ -10,6 +11,7 @@ use countersign::ledger::Ledger as _;
 use refunds::{Blocked, Refund};
 
 use crate::approval_page::ApprovalPage;
+use crate::refusal::Refusal;
 use crate::text::ahead;
 use crate::view::Row;
 
@@ -17,6 +19,8 @@ use crate::view::Row;
 pub(crate) struct Open {
     pub(crate) intent: Intent<Refund>,
     pub(crate) standing: Standing,
+    /// Why submitting it would be refused now, although it is approved.
+    pub(crate) hindered: Option<Refusal>,
 }
 
 /// Where an open proposal stands.
@@ -25,12 +29,13 @@ pub(crate) enum Standing {
     Waits,
     /// It was approved, and that lapsed before it was submitted: it waits again.
     WaitsAgain,
-    /// Approved by this person, until then.
-    Approved(Principal, Timestamp),
+    /// Approved.
+    Approved(Consent),
 }
 
 /// Those of an index's records that are open indeed, as the tables have them now, and whether an operator has stopped all
-/// refunds. One request; at most 49 records, which makes 99 of the 100 that a request may name.
+/// refunds. One request, and where something is approved one more and at most four for what it names; at most 49 records,
+/// which makes 99 of the 100 that a request may name.
 pub(crate) async fn open(page: &ApprovalPage, tenant: &Tenant, indexed: &[Item]) -> Result<(Vec<Open>, bool), Failure> {
     // One that cannot be read must not keep the others from being shown.
     let parked = |intent_id: &str, failure: &Failure| {
@@ -59,9 +64,23 @@ pub(crate) async fn open(page: &ApprovalPage, tenant: &Tenant, indexed: &[Item])
         let intent = intent.flatten().filter(|intent| intent.consumed_by.is_none() && !intent.expired(now));
         let standing =
             intent.as_ref().and_then(|intent| standing(page, intent, seen.item(&consent::key(tenant, id)), now));
-        open.extend(intent.zip(standing).map(|(intent, standing)| Open { intent, standing }));
+        open.extend(intent.zip(standing).map(|(intent, standing)| Open { intent, standing, hindered: None }));
     }
+    foresee(page, &mut open).await?;
     Ok((open, Blocked::all(&seen)))
+}
+
+/// Notes of each that is approved what submitting it would meet.
+async fn foresee(page: &ApprovalPage, open: &mut [Open]) -> Result<(), Failure> {
+    let approved = open.iter().filter_map(|open| match &open.standing {
+        Standing::Approved(consent) => Some((&open.intent, consent)),
+        Standing::Waits | Standing::WaitsAgain => None,
+    });
+    let told = execute(&page.ledger, &Timestamp::now, &Outlook(approved.collect())).await?;
+    for (open, told) in open.iter_mut().filter(|open| open.approved()).zip(told) {
+        open.hindered = told.err().and_then(Refusal::hindering);
+    }
+    Ok(())
 }
 
 /// Where a proposal stands by the consent found; `None` where a person has said no, or the record is none of a person's.
@@ -69,22 +88,19 @@ fn standing(page: &ApprovalPage, intent: &Intent<Refund>, consent: Option<&Item>
     let Some(consent) = consent else { return Some(Standing::Waits) };
     let consent = Consent::read(consent, &page.keys).ok()?;
     match consent.permits(intent, now) {
-        Ok(()) => {
-            let lapses = Timestamp::from_seconds(consent.statement().expires_at);
-            Some(Standing::Approved(consent.approver().clone(), lapses))
-        }
+        Ok(()) => Some(Standing::Approved(consent)),
         Err(failure) => (failure.code() == Code::APPROVAL_EXPIRED).then_some(Standing::WaitsAgain),
     }
 }
 
 impl Open {
     pub(crate) const fn approved(&self) -> bool {
-        matches!(self.standing, Standing::Approved(..))
+        matches!(self.standing, Standing::Approved(_))
     }
 
     /// A proposal as a row.
     pub(crate) fn row(&self) -> Row {
-        let Self { intent, standing } = self;
+        let Self { intent, standing, hindered } = self;
         let (refund, now) = (&intent.effect, Timestamp::now());
         let agent = intent.requester.actor.as_ref().map_or_else(String::new, |agent| format!(" through {agent}"));
         let asked = format!("asked for by {}{agent}", intent.requester.principal);
@@ -95,8 +111,13 @@ impl Open {
             where_it_stands: match standing {
                 Standing::Waits => format!("{asked}; lapses {lapses}"),
                 Standing::WaitsAgain => format!("{asked}; an approval of it lapsed unused; lapses {lapses}"),
-                Standing::Approved(by, until) => {
-                    format!("{asked}; approved by {by}, not submitted yet; lapses {}", ahead(*until, now))
+                Standing::Approved(consent) => {
+                    let until = Timestamp::from_seconds(consent.statement().expires_at);
+                    let approved = format!("{asked}; approved by {}, not submitted", consent.approver());
+                    match hindered {
+                        None => format!("{approved} yet; lapses {}", ahead(until, now)),
+                        Some(refusal) => format!("{approved}. {}", refusal.title),
+                    }
                 }
             },
         }

@@ -3,7 +3,8 @@
 use axum::http::StatusCode;
 use countersign::bounded::{IntentId, Tenant};
 use countersign::clock::Timestamp;
-use countersign::consent::{self, Consent, Verdict};
+use countersign::command::execute;
+use countersign::consent::{self, Consent, Outlook, Verdict};
 use countersign::effect::Effect as _;
 use countersign::failure::{Code, Failure};
 use countersign::intent::Intent;
@@ -23,6 +24,8 @@ pub(crate) struct Found {
     pub(crate) operation: Option<Operation<Refund>>,
     /// Whether an operator has stopped all refunds.
     held: bool,
+    /// Why submitting it would be refused now, although it is approved.
+    pub(crate) hindered: Option<Refusal>,
 }
 
 /// The intent that an address names. What can be none is not there.
@@ -49,9 +52,21 @@ impl Found {
             order: seen.item(&order_key).map(Order::read).transpose()?,
             operation: operation.transpose()?.flatten(),
             held: Blocked::all(&seen),
+            hindered: None,
             intent,
             consent,
         })
+    }
+
+    /// Notes what submitting it would meet, if it is approved and that has not lapsed. Two requests then, and at most three
+    /// more for the refunds that it could be taken for.
+    pub(crate) async fn foresee(&mut self, page: &ApprovalPage, now: Timestamp) -> Result<(), Failure> {
+        let counts = |consent: &&Consent| consent.statement().expires_at > now.seconds();
+        let Some(consent) = self.consent.as_ref().filter(counts).filter(|_| self.open(now)) else { return Ok(()) };
+        let outlook = Outlook(vec![(&self.intent, consent)]);
+        let told = execute(&page.ledger, &Timestamp::now, &outlook).await?;
+        self.hindered = told.into_iter().find_map(Result::err).and_then(Refusal::hindering);
+        Ok(())
     }
 
     /// Whether it can still be submitted, once it is approved.
@@ -110,7 +125,7 @@ impl Found {
     pub(crate) fn leaves(&self, now: Timestamp) -> Option<String> {
         let (order, refund) = (self.order.as_ref()?, &self.intent.effect);
         let left = order.refundable_minor.get() - refund.amount_minor.get();
-        if !self.open(now) || order.currency != refund.currency || left < 0 {
+        if !self.open(now) || self.hindered.is_some() || order.currency != refund.currency || left < 0 {
             return None;
         }
         let money = |minor| order.currency.format(minor);
@@ -123,8 +138,9 @@ impl Found {
     /// Where it stands, in a few sentences.
     pub(crate) fn standing(&self, now: Timestamp) -> String {
         if let Some(operation) = &self.operation {
-            let became = became(operation, self.ended());
-            return format!("{became} It was submitted as {} ({}).", operation.id, operation.state);
+            let became = [Some(became(operation, self.ended())), stops(operation).filter(|_| self.ended())];
+            let became: Vec<_> = became.into_iter().flatten().collect();
+            return format!("{} It was submitted as {} ({}).", became.join(" "), operation.id, operation.state);
         }
         match &self.consent {
             Some(consent) => {
@@ -141,6 +157,9 @@ impl Found {
                         said.approver,
                         moment(lapses)
                     ),
+                    (Verdict::Approval, false) if self.hindered.is_some() => {
+                        format!("{} approved it at {when}. It is not submitted.", said.approver)
+                    }
                     (Verdict::Approval, false) => format!(
                         "{} approved it at {when}. It is not submitted yet; the approval lapses {}.",
                         said.approver,
@@ -169,24 +188,43 @@ fn became(operation: &Operation<Refund>, revoked: bool) -> &'static str {
     if operation.conflict {
         return "The payment provider contradicts what is on record of this refund; an operator has to put it right.";
     }
-    match (operation.state, operation.attempts, revoked) {
-        (State::Queued, 0, false) => "It waits to be sent.",
-        (State::Queued, 0, true) => "Its approval was taken back: it will not be sent.",
-        (State::Queued, _, false) => "It was tried without effect, and will be tried again.",
-        (State::Queued, _, true) => {
-            "It was tried without effect, and its approval was taken back: it will not be tried again. An operator has \
-            to close it."
+    let by_word = operation.resolution.is_some();
+    match operation.state {
+        State::Queued => match (operation.attempts, revoked) {
+            (0, false) => "It waits to be sent.",
+            (0, true) => "Its approval was taken back: it will not be sent.",
+            (_, false) => "It was tried without effect, and will be tried again.",
+            (_, true) => {
+                "It was tried without effect, and its approval was taken back: it will not be tried again. An operator \
+                has to close it."
+            }
+        },
+        State::Sending => "It is being sent to the payment provider.",
+        State::Settling => "The payment provider has accepted it and has not finished yet.",
+        State::Unknown => "It was sent, and whether it happened is not known yet: the payment provider is being asked.",
+        State::Succeeded if by_word => "An operator found that the refund was carried out.",
+        State::Succeeded => "The refund was carried out.",
+        State::Returned => "The refund was carried out, and the amount came back.",
+        State::Failed if by_word => "An operator found that nothing was refunded.",
+        State::Failed => "The payment provider refused it; nothing was refunded.",
+        State::Cancelled => "It was stopped before it was sent; nothing was refunded.",
+        State::Expired => "It was not sent in time; nothing was refunded.",
+        State::NeedsOperator => "An operator has to find out what became of it.",
+    }
+}
+
+/// What comes of it that the approval of a refund was taken back which has been sent; `None` where that is told already.
+const fn stops(operation: &Operation<Refund>) -> Option<&'static str> {
+    match operation.state {
+        State::Queued => None,
+        State::Sending | State::Unknown => Some(
+            "Its approval was taken back meanwhile: if it turns out not to be there, it is not sent again, and an \
+            operator has to close it.",
+        ),
+        State::Settling | State::Succeeded | State::Returned => {
+            Some("Its approval was taken back, too late to stop it.")
         }
-        (State::Sending, ..) => "It is being sent to the payment provider.",
-        (State::Settling, ..) => "The payment provider has accepted it and has not finished yet.",
-        (State::Unknown, ..) => {
-            "It was sent, and whether it happened is not known yet: the payment provider is being asked."
-        }
-        (State::Succeeded, ..) => "The refund was carried out.",
-        (State::Returned, ..) => "The refund was carried out, and the amount came back.",
-        (State::Failed, ..) => "The payment provider refused it; nothing was refunded.",
-        (State::Cancelled, ..) => "It was stopped before it was sent; nothing was refunded.",
-        (State::Expired, ..) => "It was not sent in time; nothing was refunded.",
-        (State::NeedsOperator, ..) => "An operator has to find out what became of it.",
+        State::NeedsOperator => Some("Its approval was taken back: it is not sent again."),
+        State::Failed | State::Cancelled | State::Expired => Some("Its approval was taken back."),
     }
 }
