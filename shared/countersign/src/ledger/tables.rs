@@ -67,7 +67,7 @@ pub async fn create_tables(client: &Client, names: &TableNames) -> Result<(), aw
         )?)
         .global_secondary_indexes(index(DUE_INDEX, "due_shard", "due_at", keys_only())?)
         .global_secondary_indexes(index(PENDING_INDEX, "pending", "expires_at", including(&["intent_id", "effect"]))?)
-        .global_secondary_indexes(index(ATTENTION_INDEX, "attention", "attention_at", including(&["operation_id"]))?)
+        .global_secondary_indexes(index(ATTENTION_INDEX, "attention", "attention_at", keys_only())?)
         .stream_specification(
             StreamSpecification::builder().stream_enabled(true).stream_view_type(StreamViewType::NewImage).build()?,
         );
