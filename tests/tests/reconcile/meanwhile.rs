@@ -6,7 +6,7 @@ use countersign::operation::State;
 use refunds::Refund;
 use tests::run;
 
-use crate::scene::{DAY, REFUNDED, RELEASED, Scene, TERMS, accepted, happened, nothing};
+use crate::scene::{DAY, REFUNDED, RELEASED, Scene, TERMS, accepted, happened, nothing, undone};
 
 /// What happens while the provider is being asked.
 enum Meanwhile {
@@ -66,6 +66,22 @@ fn what_is_found_counts_against_what_a_person_decided_meanwhile() {
         assert_eq!((outcome.state, outcome.conflict), (State::Failed, true));
         assert!(scene.operation().await.conflict);
         assert_eq!((scene.balances().await, scene.order_now().await.conflicts), (RELEASED, 1));
+    });
+}
+
+#[test]
+fn whoever_saw_it_before_it_came_to_nothing_contradicts_nobody() {
+    run(async {
+        for before in [accepted(), happened()] {
+            let scene = Scene::unknown().await;
+            let slow = Slow { scene: &scene, meanwhile: Meanwhile::Looked(100, undone()), found: before };
+            let outcome = scene.ask(100, &slow).await;
+            assert_eq!((outcome.state, outcome.conflict), (State::Failed, false));
+            assert_eq!((scene.balances().await, scene.order_now().await.conflicts), (RELEASED, 0));
+            // Another effect of the same intent does.
+            let another = scene.look(200, Found::Happened("re_2".to_owned())).await;
+            assert!(another.conflict);
+        }
     });
 }
 

@@ -85,6 +85,7 @@ impl<E: External> Evidence<E> {
         match operation.moves(event, first_look(now), &self.nonce) {
             Some((to, step)) => Ok(becomes(operation, to, words(step))),
             None if operation.state == State::Settling => Ok(self.later(operation, now, None)),
+            None if known_undone(operation, reference) => Ok(Decision::Answer(Outcome::of(operation))),
             None if operation.state.is_void() => Ok(self.contradicts(operation, "the provider has it after all")),
             None => Ok(Decision::Answer(Outcome::of(operation))),
         }
@@ -214,6 +215,13 @@ impl<E: External> Command for Evidence<E> {
         };
         Ok(unwritten_since(&operation, recorded))
     }
+}
+
+/// Whether the provider itself has shown that this very effect came to nothing: it is not to come back to life, and
+/// whoever saw it alive has looked before. A person who says so can be wrong.
+fn known_undone<E>(operation: &Operation<E>, reference: &str) -> bool {
+    let shown = operation.state == State::Failed && operation.resolution.is_none();
+    shown && operation.reference.as_deref() == Some(reference)
 }
 
 /// The same, if nobody has written to the operation since it was seen, which may have been before the lookup.
