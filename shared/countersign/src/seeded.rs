@@ -25,6 +25,8 @@ crate::choice! {
         ConsentNotRechecked = "consent_not_rechecked",
         /// What an intent is about is not guarded when it is submitted.
         SubjectNotGuarded = "subject_not_guarded",
+        /// What an effect notes beside its subject is not guarded when it is submitted.
+        NoteNotGuarded = "note_not_guarded",
         /// One lookup that finds nothing is proof.
         SingleAbsence = "single_absence",
         /// Another record's image is believed while the operation's is in somebody's hands.

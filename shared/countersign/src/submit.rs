@@ -119,9 +119,11 @@ impl<'a, E: Effect> Submit<'a, E> {
         let mut steps = vec![accepted.create(intent.expires_at)?, intent.consume(&self.operation, now)];
         steps.extend(intent.effect.reserve(tenant, &self.operation, seen, now));
         #[cfg(feature = "seeded_bugs")]
-        if seeded::on(Bug::SubjectNotGuarded) {
-            let subject = intent.effect.subject(tenant);
-            steps.iter_mut().filter(|step| step.key == subject).for_each(|step| step.guards.clear());
+        for step in steps.iter_mut().skip(2) {
+            let subject = step.key == intent.effect.subject(tenant);
+            if seeded::on(if subject { Bug::SubjectNotGuarded } else { Bug::NoteNotGuarded }) {
+                step.guards.clear();
+            }
         }
         steps.push(consent.guard(now));
         steps.push(Authority::guard(tenant, consent.approver(), intent.effect.demand()));
