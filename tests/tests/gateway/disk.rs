@@ -60,8 +60,9 @@ fn a_damaged_database_is_named_with_what_to_do_wherever_the_damage_is() {
 #[test]
 fn a_disk_without_room_is_named_with_what_to_do() {
     run(async {
-        // So little that there is no database, or no world in it.
-        for largest in [4_096, 262_144] {
+        // So little that there is no database, or no world in it; and as much as what cargo may write about each binary
+        // before, a list of its sources, which has some 8 KB.
+        for largest in [32_768, 262_144] {
             let folder = folder();
             let arguments = ["--folder", folder.path().to_str().unwrap(), "--port", "0"];
             let ran = ended(cramped(largest, &arguments).await).await;
